@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What a device can be asked to run: the legal values of each knob, the values a search visits, the
+// constraints between knobs with a reason a person can read, and what a configuration uses. Declared
+// by the device backend; nothing else in the project knows which knobs a device has.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/config.h"
+#include "kernels/device_info.h"
+#include "kernels/problem.h"
+
+namespace mla {
+
+struct KnobRange {
+  Knob knob{};
+  std::vector<int32_t> legal;   // ascending; {0} for a knob the device lacks
+  std::vector<int32_t> search;  // the subset a search visits, ascending; holds `neutral`
+  int32_t neutral = 0;          // what the default policy takes where it has no rule of its own
+  std::string note;             // why `search` is smaller than `legal`, or empty
+};
+
+struct Constraint {
+  std::string name;    // "split_major_batch"
+  std::string reason;  // "split-major order needs batch > 1"
+  std::function<bool(const Problem&, const KernelConfig&)> holds;
+};
+
+struct ResourceUse {
+  int64_t local_memory_bytes = 0;  // per stage-1 workgroup
+  int64_t workspace_bytes = 0;     // partial results of all splits; 0 for one split
+  int64_t stage1_workgroups = 0;
+  int64_t stage2_workgroups = 0;
+  int64_t waves = 0;  // ceil(stage1_workgroups / compute units)
+  int64_t trips = 0;  // KV-loop iterations of the longest workgroup at the mean length
+};
+
+class Space {
+ public:
+  Space() = default;
+  // `ranges` holds every knob once, in knob order. Throws Error(kInternal) otherwise.
+  Space(DeviceInfo device, std::vector<KnobRange> ranges, std::vector<Constraint> constraints);
+
+  const DeviceInfo& device() const { return device_; }
+  const std::vector<KnobRange>& ranges() const { return ranges_; }
+  const std::vector<Constraint>& constraints() const { return constraints_; }
+  const KnobRange& range(Knob knob) const { return ranges_[static_cast<size_t>(knob)]; }
+
+  // Every knob at its neutral value.
+  KernelConfig neutral() const;
+
+  // Why `config` may not be launched for `problem`; nothing where it may. An illegal value names the
+  // nearest legal ones.
+  std::optional<std::string> violation(const Problem& problem, const KernelConfig& config) const;
+
+  struct Listing {
+    std::vector<KernelConfig> configs;          // legal and distinct in effect, in knob order
+    std::map<std::string, int64_t> pruned;      // constraint name -> number left out
+  };
+  // The configurations a search may visit. Split counts above the block count run the same as the
+  // block count itself and are left out under the name "splits_above_blocks".
+  Listing list(const Problem& problem) const;
+
+  ResourceUse use(const Problem& problem, const KernelConfig& config) const;
+
+ private:
+  DeviceInfo device_;
+  std::vector<KnobRange> ranges_;
+  std::vector<Constraint> constraints_;
+};
+
+// Row groups of one request: q_len x ceil(nhead / group_rows).
+int64_t row_groups(const DeviceInfo& device, const Problem& problem);
+
+// Bytes of fp32 partial results and their LSE for a launch budget of `splits`: monotone in every
+// argument, so that the bound of the largest problem serves all smaller ones. 0 for splits <= 1.
+int64_t workspace_bytes(int64_t batch, int64_t q_len, int64_t nhead, int64_t splits);
+
+}  // namespace mla

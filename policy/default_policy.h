@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The default policy: what a missing or unreadable database answers, and the baseline that every winner
+// has to beat. Uses only what never lost in published data.
+//
+//   splits        max(1, CUs / (batch x q_len x ceil(nhead / rows of a group)))
+//   order         batch-major
+//   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8
+//   stage2_warps  8 untiled, max(1, 8 / tiles) tiled (0 where the device has no warps)
+//   the rest      what the device's space names as neutral
+#pragma once
+
+#include "kernels/space.h"
+
+namespace mla::policy {
+
+class DefaultPolicy {
+ public:
+  explicit DefaultPolicy(const Space& space);
+
+  // A few divisions; no allocation, no throw, any thread. Every value is legal in the space for a valid
+  // problem: a formula's value that is not is lowered to the next legal one.
+  KernelConfig operator()(const Problem& problem) const noexcept;
+
+ private:
+  KernelConfig neutral_;
+  int32_t compute_units_ = 1;
+  int32_t group_rows_ = 16;
+  int32_t max_splits_ = 1;
+  int32_t max_tiles_ = 1;
+  bool has_warps_ = false;
+};
+
+// Named configurations that finals and benches compare with.
+// Every lever off: the default's splits, drained, batch-major, untiled stage 2.
+KernelConfig drained_baseline(const Space& space, const Problem& problem);
+// Every lever on: partial wait, split-major where it is legal, the default's stage-2 tiling.
+KernelConfig all_levers(const Space& space, const Problem& problem);
+
+}  // namespace mla::policy
