@@ -2,7 +2,8 @@
 // KernelConfig: how one decode step is launched. Plain C++17, no HIP.
 //
 // Text form, the same in logs, database, command line and errors:
-//   splits=32 tile_n=64 stages=2 wait=partial order=batch_major stage1_warps=4 stage2_tiles=1 stage2_warps=8
+//   splits=32 tile_n=64 stages=2 wait=partial order=batch_major stage1_warps=4 stage2_tiles=1
+//   stage2_warps=8
 // A knob that the device lacks (a CPU has no warps) is 0 in the struct and left out of the text.
 #pragma once
 
@@ -26,9 +27,9 @@ enum class Order : int32_t {
 };
 
 struct KernelConfig {
-  int32_t splits = 1;        // launch budget of KV splits per request
-  int32_t tile_n = 64;       // KV rows per block
-  int32_t stages = 2;        // depth of the copy ring
+  int32_t splits = 1;   // launch budget of KV splits per request
+  int32_t tile_n = 64;  // KV rows per block
+  int32_t stages = 2;   // depth of the copy ring
   Wait wait = Wait::kDrain;
   Order order = Order::kBatchMajor;
   int32_t stage1_warps = 0;  // 0: not a knob of this device
@@ -47,12 +48,24 @@ inline constexpr std::string_view kVariantBh16 = "bh16";
 // Reflection over the knobs, in text order. The one table behind text, database columns, JSON,
 // spaces and command line.
 enum class Knob : int32_t {
-  kSplits, kTileN, kStages, kWait, kOrder, kStage1Warps, kStage2Tiles, kStage2Warps,
+  kSplits,
+  kTileN,
+  kStages,
+  kWait,
+  kOrder,
+  kStage1Warps,
+  kStage2Tiles,
+  kStage2Warps,
 };
 inline constexpr int kKnobCount = 8;
-inline constexpr std::array<Knob, kKnobCount> kKnobs = {
-    Knob::kSplits, Knob::kTileN,       Knob::kStages,      Knob::kWait,
-    Knob::kOrder,  Knob::kStage1Warps, Knob::kStage2Tiles, Knob::kStage2Warps};
+inline constexpr std::array<Knob, kKnobCount> kKnobs = {Knob::kSplits,
+                                                        Knob::kTileN,
+                                                        Knob::kStages,
+                                                        Knob::kWait,
+                                                        Knob::kOrder,
+                                                        Knob::kStage1Warps,
+                                                        Knob::kStage2Tiles,
+                                                        Knob::kStage2Warps};
 
 std::string_view name(Knob knob);
 std::string_view name(Wait wait);

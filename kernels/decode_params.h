@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arguments of one decode launch: plain pointers and sizes, shared by every backend. Pointers are
-// in the device's memory. All strides count elements.
+// The arguments of one decode launch: plain pointers and sizes, shared by every backend. Pointers
+// are in the device's memory. All strides count elements.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,18 @@ struct DecodeParams {
   int64_t q_token_stride = 0;
   int64_t q_head_stride = 0;
 
-  const void* kv = nullptr;      // [pages, page_size, 576] bf16 or fp8 e4m3
-  int64_t kv_row_stride = 576;   // elements from one row to the next, also across a page's end
-  const int32_t* kv_indptr = nullptr;     // [batch + 1]: request b owns kv_indices[indptr[b], indptr[b+1])
-  const int32_t* kv_indices = nullptr;    // page numbers; entries past indptr[batch] are never used
-  const int32_t* last_page_len = nullptr; // [batch]: rows used of the last page; ignored without pages
+  const void* kv = nullptr;     // [pages, page_size, 576] bf16 or fp8 e4m3
+  int64_t kv_row_stride = 576;  // elements from one row to the next, also across a page's end
+  const int32_t* kv_indptr =
+      nullptr;  // [batch + 1]: request b owns kv_indices[indptr[b], indptr[b+1])
+  const int32_t* kv_indices = nullptr;  // page numbers; entries past indptr[batch] are never used
+  const int32_t* last_page_len =
+      nullptr;  // [batch]: rows used of the last page; ignored without pages
 
   uint16_t* out = nullptr;  // [batch * q_len, nhead, 512] bf16, contiguous; every row is written
   float* lse = nullptr;     // [batch * q_len, nhead] natural log; may be null; -inf for no rows
-  void* workspace = nullptr;  // workspace_bytes() of space.h, aligned to 64 bytes; may be null without splits
+  void* workspace =
+      nullptr;  // workspace_bytes() of space.h, aligned to 64 bytes; may be null without splits
 };
 
 // Rows cached for request b.

@@ -3,7 +3,8 @@
 // tuner, the bench and the C ABI see only this.
 //
 // Errors: a candidate that cannot run is an Outcome. Error(kDevice) is thrown only where the device
-// itself is unusable, after which the process has to be left. Not thread-safe: one thread per device.
+// itself is unusable, after which the process has to be left. Not thread-safe: one thread per
+// device.
 #pragma once
 
 #include <memory>
@@ -22,8 +23,8 @@ struct TimedRun {
   double time_us = 0;  // valid where outcome is ok
 };
 
-// One workload resident on a device, with outputs, canaries behind them, and workspace for the largest
-// configuration of the space.
+// One workload resident on a device, with outputs, canaries behind them, and workspace for the
+// largest configuration of the space.
 class LoadedProblem {
  public:
   virtual ~LoadedProblem() = default;
@@ -53,16 +54,16 @@ class Device {
 };
 
 struct DeviceListing {
-  std::string spec;   // what open_device takes: "cpu", "hip:0"
-  DeviceInfo info;    // empty name where the device cannot be used
-  std::string note;   // why it cannot be used, or what is worth knowing
+  std::string spec;  // what open_device takes: "cpu", "hip:0"
+  DeviceInfo info;   // empty name where the device cannot be used
+  std::string note;  // why it cannot be used, or what is worth knowing
 };
 
 // Every device that could be meant, usable ones first and the best of them in front.
 std::vector<DeviceListing> list_devices();
 
-// spec: "cpu" or "cpu:threads=N". Throws Error(kUsage) for a spec it cannot read and Error(kDevice) for
-// a device that is not there.
+// spec: "cpu" or "cpu:threads=N". Throws Error(kUsage) for a spec it cannot read and Error(kDevice)
+// for a device that is not there.
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace mla

@@ -8,16 +8,16 @@
 namespace mla {
 
 struct DeviceInfo {
-  std::string name;       // for people: "AMD EPYC 9575F", "MI355X"
-  std::string arch;       // "x86-64", "gfx950", "sm_90": a hard field of every stored row
-  std::string partition;  // compute partition mode ("SPX"), empty where there is none; hard
-  std::string pci_id;     // "0000:43:00.0", empty where there is none or it is unknown
+  std::string name;           // for people: "AMD EPYC 9575F", "MI355X"
+  std::string arch;           // "x86-64", "gfx950", "sm_90": a hard field of every stored row
+  std::string partition;      // compute partition mode ("SPX"), empty where there is none; hard
+  std::string pci_id;         // "0000:43:00.0", empty where there is none or it is unknown
   int32_t compute_units = 0;  // CUs, SMs or CPU threads; hard
   int32_t xcds = 1;           // chiplets a grid is dealt over; hard
   int32_t group_rows = 16;    // rows of a stage-1 row group (heads of one query position)
-  int64_t memory_bytes = 0;             // 0: unknown
-  int64_t local_memory_bytes = 0;       // LDS / shared memory per workgroup; 0: not a limit
-  int64_t last_level_cache_bytes = 0;   // 0: unknown
+  int64_t memory_bytes = 0;   // 0: unknown
+  int64_t local_memory_bytes = 0;      // LDS / shared memory per workgroup; 0: not a limit
+  int64_t last_level_cache_bytes = 0;  // 0: unknown
 
   // True for a recording that holds ratios only: its "microseconds" compare within one shape and
   // must not be shown as times.

@@ -10,10 +10,10 @@ namespace mla {
 
 // Stable: the numbers are the C ABI's status codes and the tools' table maps them to exit codes.
 enum class ErrorCode : int {
-  kUsage = 2,        // an option, value, preset or input file that cannot be understood
-  kDevice = 3,       // no usable device, or the device was lost
-  kDatabase = 4,     // locked, corrupt, foreign, newer schema, full disk, read-only
-  kInternal = 70,    // a broken invariant of ours
+  kUsage = 2,      // an option, value, preset or input file that cannot be understood
+  kDevice = 3,     // no usable device, or the device was lost
+  kDatabase = 4,   // locked, corrupt, foreign, newer schema, full disk, read-only
+  kInternal = 70,  // a broken invariant of ours
 };
 
 class Error : public std::runtime_error {

@@ -11,11 +11,11 @@ namespace mla {
 // Names reach the database: never renumber or rename.
 enum class OutcomeKind : int {
   kOk = 0,
-  kSlow = 1,           // far behind the best: dropped before its rounds were complete
-  kWrong = 2,          // output outside the tolerance, or a damaged canary
-  kNonFinite = 3,      // NaN or infinity in the output, or an unwritten element
-  kFault = 4,          // the worker died (signal, memory fault)
-  kHang = 5,           // no answer within the time limit
+  kSlow = 1,       // far behind the best: dropped before its rounds were complete
+  kWrong = 2,      // output outside the tolerance, or a damaged canary
+  kNonFinite = 3,  // NaN or infinity in the output, or an unwritten element
+  kFault = 4,      // the worker died (signal, memory fault)
+  kHang = 5,       // no answer within the time limit
   kOutOfMemory = 6,
   kLaunchFailed = 7,   // the device refused the launch and is still usable
   kOverLimits = 8,     // needs more local memory, threads or workspace than there is

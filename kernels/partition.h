@@ -17,7 +17,9 @@ struct RowRange {
   int64_t end = 0;  // exclusive; a multiple of tile_n except at the end of the request
 };
 
-constexpr int64_t block_count(int64_t rows, int64_t tile_n) { return (rows + tile_n - 1) / tile_n; }
+constexpr int64_t block_count(int64_t rows, int64_t tile_n) {
+  return (rows + tile_n - 1) / tile_n;
+}
 
 // Splits that get work: min(budget, blocks), and 0 for an empty request.
 constexpr int64_t effective_splits(int64_t rows, int64_t budget, int64_t tile_n) {

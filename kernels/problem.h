@@ -15,8 +15,8 @@
 
 namespace mla {
 
-inline constexpr int kHeadDim = 576;    // 512 latent + 64 rope: the width of a cached row and of q
-inline constexpr int kValueDim = 512;   // V is the first 512 columns of the same row
+inline constexpr int kHeadDim = 576;   // 512 latent + 64 rope: the width of a cached row and of q
+inline constexpr int kValueDim = 512;  // V is the first 512 columns of the same row
 inline constexpr int kMaxBatch = 65535;
 inline constexpr int kMaxHeads = 128;
 inline constexpr int kMaxQLen = 8;
@@ -37,10 +37,10 @@ struct Problem {
   int64_t seq_len = 1;  // mean rows per request, rounded up; 0 means unknown (lookups only)
   int32_t q_len = 1;    // query positions per request, 1..8
   KvDtype kv_dtype = KvDtype::kBf16;
-  int32_t page_size = 1;        // 1, 16 or 64 rows
-  int64_t shared_prefix = 0;    // leading rows shared within a group of share_group requests
-  int32_t share_group = 8;      // consecutive requests that share; fewer form one group
-  int32_t imbalance = 1;        // class of max / mean length: 1 (at most 1.25), 2, 4, 8 (above 4)
+  int32_t page_size = 1;      // 1, 16 or 64 rows
+  int64_t shared_prefix = 0;  // leading rows shared within a group of share_group requests
+  int32_t share_group = 8;    // consecutive requests that share; fewer form one group
+  int32_t imbalance = 1;      // class of max / mean length: 1 (at most 1.25), 2, 4, 8 (above 4)
   PoolClass pool = PoolClass::kSmall;
 
   bool operator==(const Problem& other) const;

@@ -28,19 +28,27 @@ struct ReferenceRow {
 // Host pointers in `params`; out, lse and workspace are not touched.
 ReferenceRow reference_row(const DecodeParams& params, int64_t token, int64_t head);
 
-// At most `count` rows, spread over the batch by the seed; the first and last (token, head) are always
-// among them. count >= total rows gives every row.
-std::vector<ReferenceRow> reference_sample(const DecodeParams& params, int64_t count, uint64_t seed);
+// At most `count` rows, spread over the batch by the seed; the first and last (token, head) are
+// always among them. count >= total rows gives every row.
+std::vector<ReferenceRow> reference_sample(const DecodeParams& params,
+                                           int64_t count,
+                                           uint64_t seed);
 
 // kOk, or kNonFinite / kWrong with a text that names the worst (token, head) and its error.
 // out: [tokens, nhead, 512] bf16. lse may be null.
-Outcome check_against_reference(const std::vector<ReferenceRow>& rows, int64_t nhead,
-                                const uint16_t* out, const float* lse, const Tolerance& tolerance);
+Outcome check_against_reference(const std::vector<ReferenceRow>& rows,
+                                int64_t nhead,
+                                const uint16_t* out,
+                                const float* lse,
+                                const Tolerance& tolerance);
 
-// Every element of a candidate's output against another output that already passed. The two may differ
-// by twice the tolerance, since each may be off by one.
-Outcome check_against_output(const DecodeParams& params, const uint16_t* out, const float* lse,
-                             const uint16_t* expected_out, const float* expected_lse,
+// Every element of a candidate's output against another output that already passed. The two may
+// differ by twice the tolerance, since each may be off by one.
+Outcome check_against_output(const DecodeParams& params,
+                             const uint16_t* out,
+                             const float* lse,
+                             const uint16_t* expected_out,
+                             const float* expected_lse,
                              const Tolerance& tolerance);
 
 }  // namespace mla

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a device can be asked to run: the legal values of each knob, the values a search visits, the
-// constraints between knobs with a reason a person can read, and what a configuration uses. Declared
-// by the device backend; nothing else in the project knows which knobs a device has.
+// constraints between knobs with a reason a person can read, and what a configuration uses.
+// Declared by the device backend; nothing else in the project knows which knobs a device has.
 #pragma once
 
 #include <functional>
@@ -53,13 +53,13 @@ class Space {
   // Every knob at its neutral value.
   KernelConfig neutral() const;
 
-  // Why `config` may not be launched for `problem`; nothing where it may. An illegal value names the
-  // nearest legal ones.
+  // Why `config` may not be launched for `problem`; nothing where it may. An illegal value names
+  // the nearest legal ones.
   std::optional<std::string> violation(const Problem& problem, const KernelConfig& config) const;
 
   struct Listing {
-    std::vector<KernelConfig> configs;          // legal and distinct in effect, in knob order
-    std::map<std::string, int64_t> pruned;      // constraint name -> number left out
+    std::vector<KernelConfig> configs;      // legal and distinct in effect, in knob order
+    std::map<std::string, int64_t> pruned;  // constraint name -> number left out
   };
   // The configurations a search may visit. Split counts above the block count run the same as the
   // block count itself and are left out under the name "splits_above_blocks".

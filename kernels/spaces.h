@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The spaces of the device families, as data. Plain C++: a policy library or a replayed recording can
-// ask for the space of a GPU that is not there.
+// The spaces of the device families, as data. Plain C++: a policy library or a replayed recording
+// can ask for the space of a GPU that is not there.
 #pragma once
 
 #include "kernels/space.h"
@@ -10,8 +10,8 @@ namespace mla {
 // The space of a device by its arch: "gfx*" amdgcn, "sm_*" NVIDIA, anything else the host.
 Space make_space(const DeviceInfo& device);
 
-// A part by its product name ("MI355X", "H200"), for recordings: arch, CUs and XCDs. False where unknown.
-// HIP does not tell the XCD count, so it is data.
+// A part by its product name ("MI355X", "H200"), for recordings: arch, CUs and XCDs. False where
+// unknown. HIP does not tell the XCD count, so it is data.
 bool known_device(const std::string& name, DeviceInfo* info);
 
 }  // namespace mla

@@ -4,8 +4,8 @@
 //   - -1 and garbage in kv_indices past the end
 //   - spikes: rows at the edges of splits, tiles and pages carry so much weight for one (query
 //     position, head) that dropping or doubling one moves that output row by more than 10 %
-// Everything follows from (problem, options, seed); row contents come from a counter-based hash, so a
-// device can fill its own pool and the host can recompute any row.
+// Everything follows from (problem, options, seed); row contents come from a counter-based hash, so
+// a device can fill its own pool and the host can recompute any row.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ struct WorkloadOptions {
   uint64_t seed = 1;
   // Rows per request; empty: derived from the problem's seq_len and imbalance class.
   std::vector<int64_t> lengths;
-  // Pages in the pool; 0: 1.25 x the pages in use for a small pool, and past 2^32 bytes for a large one.
+  // Pages in the pool; 0: 1.25 x the pages in use for a small pool, and past 2^32 bytes for a large
+  // one.
   int64_t pool_pages = 0;
   // Spike the first and last row of every tile of this many rows, beside the edges of the splits
   // below and of the pages. Capped at 48 spikes a (query position, head), chosen by the seed; the
@@ -47,7 +48,7 @@ struct WorkloadOptions {
   int32_t spike_tile_n = 16;
   int32_t spike_splits = 0;  // 0: no split edges beyond those that fall on tiles
   bool spikes = true;
-  bool with_pool = true;     // false: indices and q only; the device fills its own pool
+  bool with_pool = true;  // false: indices and q only; the device fills its own pool
   // Extra elements between heads and tokens of q (NaN), to test strides.
   int64_t q_padding = 0;
 };
@@ -78,8 +79,8 @@ class Workload {
   struct SpikeRow {
     int64_t pool_row;  // page * page_size + row in page
     int64_t request;
-    int64_t n;         // row of the request
-    int64_t t, head;   // the query position and head that it weighs on
+    int64_t n;        // row of the request
+    int64_t t, head;  // the query position and head that it weighs on
     std::vector<uint16_t> values;
   };
   const std::vector<SpikeRow>& spikes() const { return spikes_; }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/space.h"
+
+#include <algorithm>
+
+#include "kernels/error.h"
+#include "kernels/partition.h"
+
+namespace mla {
+namespace {
+
+bool contains(const std::vector<int32_t>& values, int32_t value) {
+  return std::binary_search(values.begin(), values.end(), value);
+}
+
+// "is not legal here; the nearest are 16 and 32"
+std::string nearest_text(const std::vector<int32_t>& legal, Knob knob, int32_t value) {
+  const auto above = std::upper_bound(legal.begin(), legal.end(), value);
+  if (above == legal.begin()) return "the nearest is " + value_text(knob, *above);
+  if (above == legal.end()) return "the nearest is " + value_text(knob, legal.back());
+  return "the nearest are " + value_text(knob, *(above - 1)) + " and " + value_text(knob, *above);
+}
+
+}  // namespace
+
+Space::Space(DeviceInfo device, std::vector<KnobRange> ranges, std::vector<Constraint> constraints)
+    : device_(std::move(device)), ranges_(std::move(ranges)), constraints_(std::move(constraints)) {
+  const auto fail = [](const std::string& text) { throw Error(ErrorCode::kInternal, text); };
+  if (ranges_.size() != kKnobs.size()) fail("a space needs every knob once");
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    const KnobRange& range = ranges_[i];
+    if (range.knob != kKnobs[i]) fail("a space lists its knobs in knob order");
+    if (!contains(range.legal, range.neutral) || !contains(range.search, range.neutral)) {
+      fail(std::string(name(range.knob)) + ": the neutral value is not among the values");
+    }
+  }
+}
+
+KernelConfig Space::neutral() const {
+  KernelConfig config;
+  for (const KnobRange& range : ranges_) set(&config, range.knob, range.neutral);
+  return config;
+}
+
+std::optional<std::string> Space::violation(const Problem& problem,
+                                            const KernelConfig& config) const {
+  for (const KnobRange& range : ranges_) {
+    const int32_t value = get(config, range.knob);
+    if (contains(range.legal, value)) continue;
+    if (range.legal.size() == 1 && range.legal[0] == 0) {
+      return std::string(name(range.knob)) + ": " + device_.arch + " has no such knob";
+    }
+    return std::string(name(range.knob)) + "=" + value_text(range.knob, value) +
+           " is not legal here; " + nearest_text(range.legal, range.knob, value);
+  }
+  for (const Constraint& constraint : constraints_) {
+    if (!constraint.holds(problem, config)) return constraint.reason;
+  }
+  return std::nullopt;
+}
+
+Space::Listing Space::list(const Problem& problem) const {
+  Listing listing;
+  std::vector<KernelConfig> partial = {neutral()};
+  for (const KnobRange& range : ranges_) {
+    std::vector<KernelConfig> extended;
+    extended.reserve(partial.size() * range.search.size());
+    for (const KernelConfig& base : partial) {
+      for (const int32_t value : range.search) {
+        extended.push_back(base);
+        set(&extended.back(), range.knob, value);
+      }
+    }
+    partial = std::move(extended);
+  }
+  for (const KernelConfig& config : partial) {
+    const int64_t blocks = std::max<int64_t>(1, block_count(problem.seq_len, config.tile_n));
+    if (config.splits > blocks) {
+      ++listing.pruned["splits_above_blocks"];
+      continue;
+    }
+    const auto broken =
+        std::find_if(constraints_.begin(), constraints_.end(), [&](const Constraint& c) {
+          return !c.holds(problem, config);
+        });
+    if (broken != constraints_.end()) {
+      ++listing.pruned[broken->name];
+    } else {
+      listing.configs.push_back(config);
+    }
+  }
+  return listing;
+}
+
+ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const {
+  const int64_t units = std::max(1, device_.compute_units);
+  ResourceUse use;
+  use.local_memory_bytes = int64_t{config.stages} * config.tile_n * row_bytes(problem.kv_dtype);
+  use.workspace_bytes = workspace_bytes(problem.batch, problem.q_len, problem.nhead, config.splits);
+  use.stage1_workgroups = problem.batch * row_groups(device_, problem) *
+                          effective_splits(problem.seq_len, config.splits, config.tile_n);
+  use.stage2_workgroups = config.splits > 1 ? int64_t{problem.batch} * problem.q_len *
+                                                  problem.nhead * config.stage2_tiles
+                                            : 0;
+  use.waves = ceil_div(use.stage1_workgroups, units);
+  use.trips = trips(problem.seq_len, config.splits, config.tile_n);
+  return use;
+}
+
+int64_t row_groups(const DeviceInfo& device, const Problem& problem) {
+  return int64_t{problem.q_len} * ceil_div(problem.nhead, std::max(1, device.group_rows));
+}
+
+int64_t workspace_bytes(int64_t batch, int64_t q_len, int64_t nhead, int64_t splits) {
+  if (splits <= 1) return 0;
+  const int64_t rows = batch * q_len * nhead * splits;
+  const int64_t lse_bytes = ceil_div(rows * int64_t{sizeof(float)}, 64) * 64;
+  return rows * kValueDim * int64_t{sizeof(float)} + lse_bytes;
+}
+
+}  // namespace mla

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/spaces.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace mla {
+namespace {
+
+constexpr int32_t kDrained = static_cast<int32_t>(Wait::kDrain);
+constexpr int32_t kPartial = static_cast<int32_t>(Wait::kPartial);
+
+// One more than the largest split count that a search visits: shapes whose default asks for it (one
+// request on 304 CUs) stay legal, and a database cannot ask for a workspace without bound.
+constexpr int32_t kMaxSplits = 1024;
+
+std::vector<int32_t> one_to(int32_t last) {
+  std::vector<int32_t> values(static_cast<size_t>(last));
+  std::iota(values.begin(), values.end(), 1);
+  return values;
+}
+
+// Dense where a step changes the trips by much, about quarter octaves above, and the default's
+// value.
+std::vector<int32_t> split_search(int32_t compute_units) {
+  std::vector<int32_t> values = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64};
+  for (const int32_t more : {80, 96, 128, 160, 192, 256, 320}) {
+    if (more <= 2 * compute_units) values.push_back(more);
+  }
+  if (compute_units > 1 && compute_units <= kMaxSplits) values.push_back(compute_units);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+Constraint split_major_batch() {
+  return {"split_major_batch",
+          "split-major order needs batch > 1",
+          [](const Problem& problem, const KernelConfig& config) {
+            return config.order != Order::kSplitMajor || problem.batch > 1;
+          }};
+}
+
+Constraint split_major_xcds(int32_t xcds) {
+  return {
+      "split_major_xcds",
+      "split-major order needs splits to be a multiple of the " + std::to_string(xcds) + " XCDs",
+      [xcds](const Problem&, const KernelConfig& config) {
+        return config.order != Order::kSplitMajor || config.splits % std::max(1, xcds) == 0;
+      }};
+}
+
+Constraint tiles_need_splits() {
+  return {"stage2_tiles_unsplit",
+          "stage 2 does not run for one split, so it is not tiled",
+          [](const Problem&, const KernelConfig& config) {
+            return config.splits > 1 || config.stage2_tiles == 1;
+          }};
+}
+
+Constraint ring_fits(int64_t local_memory_bytes) {
+  return {"local_memory",
+          "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
+              " bytes of local memory",
+          [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
+            const int64_t ring =
+                int64_t{config.stages} * config.tile_n * row_bytes(problem.kv_dtype);
+            return local_memory_bytes <= 0 || ring <= local_memory_bytes;
+          }};
+}
+
+Space host_space(const DeviceInfo& device) {
+  const std::string placebo =
+      "a placebo on a CPU: its copies are prefetches, so there is nothing to wait for";
+  std::vector<KnobRange> ranges = {
+      {Knob::kSplits, one_to(kMaxSplits), split_search(device.compute_units), 1, ""},
+      {Knob::kTileN, {16, 32, 64, 128}, {16, 32, 64, 128}, 64, ""},
+      {Knob::kStages,
+       {2, 3, 4},
+       {2, 3},
+       2,
+       "how far ahead rows are prefetched; 4 never differed from 3"},
+      {Knob::kWait, {kDrained, kPartial}, {kPartial}, kPartial, placebo},
+      {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
+      {Knob::kStage1Warps, {0}, {0}, 0, "a CPU thread has no warps"},
+      {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
+      {Knob::kStage2Warps, {0}, {0}, 0, "a CPU thread has no warps"}};
+  return Space(device,
+               std::move(ranges),
+               {split_major_batch(), split_major_xcds(device.xcds), tiles_need_splits()});
+}
+
+Space gpu_space(const DeviceInfo& device, int32_t neutral_wait, int32_t neutral_stages) {
+  std::vector<KnobRange> ranges = {
+      {Knob::kSplits, one_to(kMaxSplits), split_search(device.compute_units), 1, ""},
+      {Knob::kTileN, {16, 32, 64, 128}, {16, 32, 64, 128}, 64, ""},
+      {Knob::kStages, {2, 3, 4}, {2, 3, 4}, neutral_stages, ""},
+      {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, neutral_wait, ""},
+      {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
+      {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
+      {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
+      {Knob::kStage2Warps, {1, 2, 4, 8}, {1, 2, 4, 8}, 8, ""}};
+  return Space(device,
+               std::move(ranges),
+               {split_major_batch(),
+                split_major_xcds(device.xcds),
+                tiles_need_splits(),
+                ring_fits(device.local_memory_bytes)});
+}
+
+bool starts_with(const std::string& text, const char* prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
+
+struct KnownDevice {
+  const char* name;
+  const char* arch;
+  int32_t compute_units;
+  int32_t xcds;
+  int64_t local_memory_bytes;
+};
+
+// CUs and XCDs in the SPX partition mode, from the vendors' product pages.
+constexpr std::array<KnownDevice, 7> kKnownDevices = {{
+    {"MI300X", "gfx942", 304, 8, 64 * 1024},
+    {"MI308X", "gfx942", 80, 4, 64 * 1024},
+    {"MI325X", "gfx942", 304, 8, 64 * 1024},
+    {"MI350X", "gfx950", 256, 8, 160 * 1024},
+    {"MI355X", "gfx950", 256, 8, 160 * 1024},
+    {"H100", "sm_90", 132, 1, 227 * 1024},
+    {"H200", "sm_90", 132, 1, 227 * 1024},
+}};
+
+}  // namespace
+
+Space make_space(const DeviceInfo& device) {
+  if (starts_with(device.arch, "gfx")) return gpu_space(device, kDrained, 2);
+  if (starts_with(device.arch, "sm_")) return gpu_space(device, kPartial, 2);
+  return host_space(device);
+}
+
+bool known_device(const std::string& name, DeviceInfo* info) {
+  for (const KnownDevice& device : kKnownDevices) {
+    if (name != device.name) continue;
+    info->name = device.name;
+    info->arch = device.arch;
+    info->compute_units = device.compute_units;
+    info->xcds = device.xcds;
+    info->local_memory_bytes = device.local_memory_bytes;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace mla
