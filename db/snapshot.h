@@ -20,6 +20,7 @@ struct SnapshotRow {
   float gain = 0;
   float expected_us = 0;     // 0: unknown
   bool verify_again = false; // a soft field differs, or the row is marked
+  bool demoted = false;      // WinnerStatus::kDemoted: it hides older rows of its shape, and answers nothing
   int64_t winner_id = 0;
 };
 
