@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a lookup costs: times through the C ABI of policy/mla_policy.h, on generated databases, plus the
+// time and the memory to open one. Prints nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mla::tools {
+
+struct LookupTime {
+  std::string name;      // "hit, 256 keys", "default, 256 keys", "uniform"
+  int64_t table_rows = 0;
+  double ns = 0;         // median of 1,000 means of 1,000 calls each
+  double ns_low = 0;     // quartiles of the same
+  double ns_high = 0;
+  double goal_ns = 0;    // what the project asks for
+};
+
+struct LookupOpening {
+  int64_t rows = 0;
+  double open_ms = 0;        // median of 5 openings, file in the page cache
+  double goal_ms = 0;        // 0: no goal at this size
+  double bytes_per_row = 0;  // the table alone, as the library reports it
+  double goal_bytes_per_row = 0;
+};
+
+struct LookupBench {
+  std::vector<LookupTime> times;
+  std::vector<LookupOpening> openings;
+};
+
+struct LookupBenchOptions {
+  std::vector<int64_t> table_rows = {256, 10'000, 100'000, 1'000'000};
+  std::string scratch_dir;  // where the generated databases live for the time of the bench; empty: $TMPDIR or /tmp
+  uint64_t seed = 1;
+};
+
+// `progress` (may be empty) is told what is being measured. Throws Error(kDatabase) where a generated
+// database cannot be written.
+LookupBench bench_lookup(const LookupBenchOptions& options,
+                         const std::function<void(const std::string&)>& progress);
+
+}  // namespace mla::tools
