@@ -60,6 +60,10 @@ std::optional<std::string> Space::violation(const Problem& problem,
 }
 
 Space::Listing Space::list(const Problem& problem) const {
+  const auto neutral_stage2 = [this](const KernelConfig& config) {
+    return config.stage2_tiles == range(Knob::kStage2Tiles).neutral &&
+           config.stage2_warps == range(Knob::kStage2Warps).neutral;
+  };
   Listing listing;
   std::vector<KernelConfig> partial = {neutral()};
   for (const KnobRange& range : ranges_) {
@@ -77,6 +81,10 @@ Space::Listing Space::list(const Problem& problem) const {
     const int64_t blocks = std::max<int64_t>(1, block_count(problem.seq_len, config.tile_n));
     if (config.splits > blocks) {
       ++listing.pruned["splits_above_blocks"];
+      continue;
+    }
+    if (config.splits == 1 && !neutral_stage2(config)) {
+      ++listing.pruned["stage2_unsplit"];
       continue;
     }
     const auto broken =

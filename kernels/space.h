@@ -61,8 +61,9 @@ class Space {
     std::vector<KernelConfig> configs;      // legal and distinct in effect, in knob order
     std::map<std::string, int64_t> pruned;  // constraint name -> number left out
   };
-  // The configurations a search may visit. Split counts above the block count run the same as the
-  // block count itself and are left out under the name "splits_above_blocks".
+  // The configurations a search may visit. Those that run the same as another one are left out:
+  // split counts above the block count ("splits_above_blocks"), and stage-2 knobs where one split
+  // leaves stage 2 nothing to do ("stage2_unsplit").
   Listing list(const Problem& problem) const;
 
   ResourceUse use(const Problem& problem, const KernelConfig& config) const;

@@ -51,14 +51,6 @@ Constraint split_major_xcds(int32_t xcds) {
       }};
 }
 
-Constraint tiles_need_splits() {
-  return {"stage2_tiles_unsplit",
-          "stage 2 does not run for one split, so it is not tiled",
-          [](const Problem&, const KernelConfig& config) {
-            return config.splits > 1 || config.stage2_tiles == 1;
-          }};
-}
-
 Constraint ring_fits(int64_t local_memory_bytes) {
   return {"local_memory",
           "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
@@ -86,9 +78,7 @@ Space host_space(const DeviceInfo& device) {
       {Knob::kStage1Warps, {0}, {0}, 0, "a CPU thread has no warps"},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {0}, {0}, 0, "a CPU thread has no warps"}};
-  return Space(device,
-               std::move(ranges),
-               {split_major_batch(), split_major_xcds(device.xcds), tiles_need_splits()});
+  return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
 }
 
 Space gpu_space(const DeviceInfo& device, int32_t neutral_wait, int32_t neutral_stages) {
@@ -101,12 +91,10 @@ Space gpu_space(const DeviceInfo& device, int32_t neutral_wait, int32_t neutral_
       {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8}, {1, 2, 4, 8}, 8, ""}};
-  return Space(device,
-               std::move(ranges),
-               {split_major_batch(),
-                split_major_xcds(device.xcds),
-                tiles_need_splits(),
-                ring_fits(device.local_memory_bytes)});
+  return Space(
+      device,
+      std::move(ranges),
+      {split_major_batch(), split_major_xcds(device.xcds), ring_fits(device.local_memory_bytes)});
 }
 
 bool starts_with(const std::string& text, const char* prefix) {
