@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What this machine can do at most: the roofs that the decode kernels are held against. Each rate
+// is the best of several repetitions of a loop that does nothing else, on all the given threads at
+// once.
+#pragma once
+
+#include <cstdint>
+
+namespace mla {
+
+struct HostRates {
+  double read_gb_s = 0;     // 10^9 bytes a second, from a buffer larger than the last-level cache
+  double fp32_gflop_s = 0;  // fused multiply-adds of the widest vectors, counted as two operations
+  double bf16_dot_gflop_s = 0;  // AVX512-BF16 dot products (64 operations each); 0 where absent
+};
+
+// Takes about a second. `threads` as in "cpu:threads=N".
+HostRates probe_host(int threads);
+
+// Bytes that have to be read to push everything else out of the caches, and the last-level cache
+// that a CPU thread can really use: measured, because hypervisors report the sum over a whole
+// machine.
+int64_t host_cache_bytes();
+
+}  // namespace mla
