@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "kernels/bf16.h"
+#include "kernels/error.h"
+#include "kernels/workload.h"
+
+namespace mla {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double logit(const uint16_t* q, const uint16_t* row, double scale) {
+  double sum = 0;
+  for (int i = 0; i < kHeadDim; ++i) sum += double{bf16_to_float(q[i])} * bf16_to_float(row[i]);
+  return sum * scale;
+}
+
+// The worst finding so far, so that the text names it.
+struct Worst {
+  double error = 0;
+  int64_t token = -1;
+  int64_t head = -1;
+  void see(double value, int64_t at_token, int64_t at_head) {
+    if (value <= error) return;
+    error = value;
+    token = at_token;
+    head = at_head;
+  }
+};
+
+std::string place(int64_t token, int64_t head) {
+  return "token " + std::to_string(token) + " head " + std::to_string(head);
+}
+
+Outcome wrong(const char* what, const Worst& worst, double allowed) {
+  char text[160];
+  std::snprintf(text,
+                sizeof text,
+                "%s error %.3g above %.3g at %s",
+                what,
+                worst.error,
+                allowed,
+                place(worst.token, worst.head).c_str());
+  return {OutcomeKind::kWrong, text};
+}
+
+// |out - expected| / |expected|; where nothing is expected, |out|. Infinite for a non-finite
+// element.
+template <class Expected>
+double relative_l2(const uint16_t* out, const Expected& expected) {
+  double difference = 0;
+  double norm = 0;
+  for (int i = 0; i < kValueDim; ++i) {
+    const double value = bf16_to_float(out[i]);
+    const double delta = value - expected(i);
+    difference += delta * delta;
+    norm += expected(i) * expected(i);
+  }
+  const double error = norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+  return std::isfinite(error) ? error : kInfinity;
+}
+
+// Empty rows have an LSE of -inf, which has to match exactly.
+double lse_error(double value, double expected) {
+  if (std::isinf(expected)) return value == expected ? 0 : kInfinity;
+  const double error = std::abs(value - expected);
+  return std::isfinite(error) ? error : kInfinity;
+}
+
+Outcome verdict(const Worst& output, const Worst& lse, double output_limit, double lse_limit) {
+  if (std::isinf(output.error)) {
+    return {OutcomeKind::kNonFinite,
+            "output not finite or not written at " + place(output.token, output.head)};
+  }
+  if (std::isinf(lse.error)) {
+    return {OutcomeKind::kNonFinite,
+            "LSE not finite or not written at " + place(lse.token, lse.head)};
+  }
+  if (output.error > output_limit) return wrong("relative L2", output, output_limit);
+  if (lse.error > lse_limit) return wrong("LSE", lse, lse_limit);
+  return {};
+}
+
+}  // namespace
+
+Tolerance tolerance(KvDtype dtype) {
+  Tolerance result;
+  if (dtype == KvDtype::kFp8) result.output = 5e-3;
+  return result;
+}
+
+ReferenceRow reference_row(const DecodeParams& p, int64_t token, int64_t head) {
+  if (p.kv_dtype != KvDtype::kBf16) {
+    throw Error(ErrorCode::kUsage, "kv_dtype: the reference reads bf16 rows only");
+  }
+  const int64_t b = token / p.q_len;
+  const int64_t rows = visible_rows(request_rows(p, b), p.q_len, token % p.q_len);
+  const uint16_t* q = p.q + token * p.q_token_stride + head * p.q_head_stride;
+  const auto* kv = static_cast<const uint16_t*>(p.kv);
+
+  ReferenceRow result{token, head, std::vector<double>(kValueDim), -kInfinity};
+  std::vector<double> logits(static_cast<size_t>(rows));
+  for (int64_t n = 0; n < rows; ++n) {
+    logits[static_cast<size_t>(n)] = logit(q, kv + row_offset(p, b, n), p.softmax_scale);
+  }
+  if (rows == 0) return result;
+  const double top = *std::max_element(logits.begin(), logits.end());
+  double total = 0;
+  for (int64_t n = 0; n < rows; ++n) {
+    const double weight = std::exp(logits[static_cast<size_t>(n)] - top);
+    const uint16_t* row = kv + row_offset(p, b, n);
+    total += weight;
+    for (int i = 0; i < kValueDim; ++i) {
+      result.out[static_cast<size_t>(i)] += weight * bf16_to_float(row[i]);
+    }
+  }
+  for (double& value : result.out) value /= total;
+  result.lse = top + std::log(total);
+  return result;
+}
+
+std::vector<ReferenceRow> reference_sample(const DecodeParams& p, int64_t count, uint64_t seed) {
+  const int64_t total = int64_t{p.batch} * p.q_len * p.nhead;
+  std::set<int64_t> chosen;
+  if (count >= total) {
+    for (int64_t i = 0; i < total; ++i) chosen.insert(i);
+  } else {
+    chosen = {0, total - 1};
+    std::mt19937_64 random(mix64(seed));
+    while (static_cast<int64_t>(chosen.size()) < count) {
+      chosen.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(total)));
+    }
+  }
+  std::vector<ReferenceRow> rows;
+  rows.reserve(chosen.size());
+  for (const int64_t i : chosen) rows.push_back(reference_row(p, i / p.nhead, i % p.nhead));
+  return rows;
+}
+
+Outcome check_against_reference(const std::vector<ReferenceRow>& rows,
+                                int64_t nhead,
+                                const uint16_t* out,
+                                const float* lse,
+                                const Tolerance& tolerance) {
+  Worst output_worst;
+  Worst lse_worst;
+  for (const ReferenceRow& row : rows) {
+    const int64_t index = row.token * nhead + row.head;
+    const auto expected = [&row](int i) { return row.out[static_cast<size_t>(i)]; };
+    output_worst.see(relative_l2(out + index * kValueDim, expected), row.token, row.head);
+    if (lse != nullptr) {
+      lse_worst.see(lse_error(double{lse[index]}, row.lse), row.token, row.head);
+    }
+  }
+  return verdict(output_worst, lse_worst, tolerance.output, tolerance.lse);
+}
+
+Outcome check_against_output(const DecodeParams& p,
+                             const uint16_t* out,
+                             const float* lse,
+                             const uint16_t* expected_out,
+                             const float* expected_lse,
+                             const Tolerance& tolerance) {
+  Worst output_worst;
+  Worst lse_worst;
+  for (int64_t token = 0; token < int64_t{p.batch} * p.q_len; ++token) {
+    for (int64_t head = 0; head < p.nhead; ++head) {
+      const int64_t index = token * p.nhead + head;
+      const uint16_t* expected_row = expected_out + index * kValueDim;
+      const auto expected = [expected_row](int i) {
+        return double{bf16_to_float(expected_row[i])};
+      };
+      output_worst.see(relative_l2(out + index * kValueDim, expected), token, head);
+      if (lse != nullptr && expected_lse != nullptr) {
+        lse_worst.see(lse_error(double{lse[index]}, double{expected_lse[index]}), token, head);
+      }
+    }
+  }
+  return verdict(output_worst, lse_worst, 2 * tolerance.output, 2 * tolerance.lse);
+}
+
+}  // namespace mla
