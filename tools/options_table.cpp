@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The verbs and options of mla-tune, as data.
+#include <array>
+
+#include "kernels/config.h"
+#include "kernels/error.h"
+#include "kernels/problem.h"
+#include "tools/options.h"
+
+namespace mla::tools {
+namespace {
+
+constexpr unsigned kDevices = static_cast<unsigned>(Verb::kDevices);
+constexpr unsigned kSpace = static_cast<unsigned>(Verb::kSpace);
+constexpr unsigned kRun = static_cast<unsigned>(Verb::kRun);
+constexpr unsigned kLookup = static_cast<unsigned>(Verb::kLookup);
+constexpr unsigned kBench = static_cast<unsigned>(Verb::kBench);
+constexpr unsigned kReport = static_cast<unsigned>(Verb::kReport);
+constexpr unsigned kDb = static_cast<unsigned>(Verb::kDb);
+constexpr unsigned kCompletion = static_cast<unsigned>(Verb::kCompletion);
+
+constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench;
+constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion;
+
+constexpr const char* kShape = "Shapes";
+constexpr const char* kWhere = "Device and database";
+constexpr const char* kTuning = "Measuring";
+constexpr const char* kOutput = "Output";
+
+constexpr const char* kKvDtypes = "bf16|fp8";
+constexpr const char* kImbalances = "1|2|4|8";
+constexpr const char* kPools = "small|large";
+constexpr const char* kPresets = "quick|seed|serving";
+constexpr const char* kBaselines = "default|drained";
+constexpr const char* kColors = "auto|always|never";
+constexpr const char* kFormats = "md|csv|json";
+
+std::string text_value(const std::string& value) {
+  if (value.empty()) throw Error(ErrorCode::kUsage, "needs a value");
+  return value;
+}
+
+void set_kv_dtype(Options*, const std::string& value) {
+  if (parse_choice(value, kKvDtypes) == "fp8") {
+    throw Error(ErrorCode::kUsage, "fp8 is not supported on this device yet; use bf16");
+  }
+}
+
+void set_page_size(Options* o, const std::string& value) {
+  o->page_size = parse_list(value, 1, 64);
+  for (const int64_t rows : o->page_size) {
+    if (rows != 1 && rows != 16 && rows != 64) {
+      throw Error(ErrorCode::kUsage, std::to_string(rows) + " is not one of 1, 16, 64");
+    }
+  }
+}
+
+void set_color(Options* o, const std::string& value) {
+  const std::string choice = parse_choice(value, kColors);
+  o->color = choice == "always" ? Color::kAlways : choice == "never" ? Color::kNever : Color::kAuto;
+}
+
+void set_config(Options* o, const std::string& value) {
+  parse_config(text_value(value));  // a typo is reported before anything is measured
+  o->configs.push_back(value);
+}
+
+// clang-format off
+constexpr std::array<VerbSpec, 8> kVerbs = {{
+    {Verb::kDevices, "devices", "list the devices that can be tuned", "", false,
+     "mla-tune devices"},
+    {Verb::kSpace, "space", "knobs, legal values, constraints and counts for a shape", "", false,
+     "mla-tune space --device cpu --batch 8 --seq-len 68000"},
+    {Verb::kRun, "run", "explore the configurations of every shape and keep the winners", "", false,
+     "mla-tune run --nhead 12 --batch 1,2,4,8 --seq-len 4096,16384 --budget 5m"},
+    {Verb::kLookup, "lookup", "the configuration that a shape is launched with, and why", "", false,
+     "mla-tune lookup --nhead 12 --batch 8 --seq-len 16384 --json"},
+    {Verb::kBench, "bench", "time the operation, named configurations or the lookup", "lookup", false,
+     "mla-tune bench --device cpu --config wait=drain --config wait=partial"},
+    {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
+     "mla-tune report --format md -o report.md"},
+    {Verb::kDb, "db", "size and health of a database", "info|check", true,
+     "mla-tune db check --db tuning.db"},
+    {Verb::kCompletion, "completion", "a completion script for a shell", "bash|zsh|fish", true,
+     "mla-tune completion bash > /etc/bash_completion.d/mla-tune"},
+}};
+
+constexpr std::array<OptionSpec, 30> kOptions = {{
+    {"batch", 0, "LIST", false, kShape, "requests of a step, zero-length rows included", kShapes,
+     [](Options* o, const std::string& v) { o->batch = parse_list(v, 1, kMaxBatch); }},
+    {"nhead", 0, "LIST", false, kShape, "query heads", kShapes,
+     [](Options* o, const std::string& v) { o->nhead = parse_list(v, 1, kMaxHeads); }},
+    {"seq-len", 0, "LIST", false, kShape, "mean cached rows per request (lookup: left out = unknown)", kShapes,
+     [](Options* o, const std::string& v) { o->seq_len = parse_list(v, 1, kMaxSeqLen); }},
+    {"q-len", 0, "LIST", false, kShape, "query positions per request (multi-token prediction)", kShapes,
+     [](Options* o, const std::string& v) { o->q_len = parse_list(v, 1, kMaxQLen); }},
+    {"page-size", 0, "LIST", false, kShape, "rows of a KV page: 1, 16, 64", kShapes, set_page_size},
+    {"kv-dtype", 0, kKvDtypes, false, kShape, "element type of the KV cache", kShapes, set_kv_dtype},
+    {"shared-prefix", 0, "ROWS[/GROUP]", false, kShape, "leading rows shared by groups of GROUP requests (8)", kShapes,
+     [](Options* o, const std::string& v) { o->shared_prefix = parse_shared_prefix(v); }},
+    {"imbalance", 0, kImbalances, false, kShape, "class of longest / mean request", kShapes,
+     [](Options* o, const std::string& v) { o->imbalance = static_cast<int32_t>(std::stoi(parse_choice(v, kImbalances))); }},
+    {"pool", 0, kPools, false, kShape, "KV pool below or above 2^32 bytes", kShapes,
+     [](Options* o, const std::string& v) { o->pool = parse_choice(v, kPools); }},
+    {"preset", 0, kPresets, false, kShape, "a prepared list of shapes; other shape options replace its lists", kRun | kBench,
+     [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
+
+    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], replay:FILE or analytic[:KEY=VALUE,...]; default: the best one present",
+     kShapes, [](Options* o, const std::string& v) { o->device = text_value(v); }},
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup takes several, later ones win", kRun | kLookup | kReport | kDb,
+     [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
+
+    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun,
+     [](Options* o, const std::string& v) { o->budget_s = parse_duration_s(v); }},
+    {"rounds", 0, "N", false, kTuning, "most paired rounds of a final, 15..60; the guard may decide earlier", kRun | kBench,
+     [](Options* o, const std::string& v) { o->rounds = static_cast<int>(parse_int(v, 15, 60)); }},
+    {"max-configs", 0, "N", false, kTuning, "configurations measured per shape at most", kRun,
+     [](Options* o, const std::string& v) { o->max_configs = parse_int(v, 2, 1'000'000); }},
+    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench,
+     [](Options* o, const std::string& v) { o->seed = static_cast<uint64_t>(parse_int(v, 0, INT64_MAX)); }},
+    {"baseline", 0, kBaselines, false, kTuning, "what a winner has to beat", kRun,
+     [](Options* o, const std::string& v) { o->baseline = parse_choice(v, kBaselines); }},
+    {"config", 0, "KNOBS", true, kTuning, "'splits=32 wait=partial': only these are measured; gaps filled by the default", kRun | kBench, set_config},
+    {"retune", 0, "", false, kTuning, "measure again what the database already answers", kRun,
+     [](Options* o, const std::string&) { o->retune = true; }},
+    {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing", kRun,
+     [](Options* o, const std::string&) { o->dry_run = true; }},
+
+    {"explain", 0, "", false, kOutput, "show key, candidates, default and evidence", kLookup,
+     [](Options* o, const std::string&) { o->explain = true; }},
+    {"strict", 0, "", false, kOutput, "exit status 1 unless a database answers", kLookup,
+     [](Options* o, const std::string&) { o->strict = true; }},
+    {"format", 0, kFormats, false, kOutput, "format of the report (md)", kReport,
+     [](Options* o, const std::string& v) { o->format = parse_choice(v, kFormats); }},
+    {"output", 'o', "FILE", false, kOutput, "write the report to FILE", kReport,
+     [](Options* o, const std::string& v) { o->output = text_value(v); }},
+    {"json", 0, "", false, kOutput, "one JSON document on standard output", kAll & ~(kReport | kCompletion),
+     [](Options* o, const std::string&) { o->json = true; }},
+    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun,
+     [](Options* o, const std::string&) { o->progress = false; }},
+    {"color", 0, kColors, false, kOutput, "colour; NO_COLOR and CLICOLOR_FORCE are honoured", kAll, set_color},
+    {"quiet", 'q', "", false, kOutput, "results and errors only", kAll,
+     [](Options* o, const std::string&) { o->quiet = true; }},
+    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went", kRun | kBench | kLookup,
+     [](Options* o, const std::string&) { o->verbose = true; }},
+    {"help", 'h', "", false, kOutput, "this text", kAll,
+     [](Options* o, const std::string&) { o->help = true; }},
+}};
+// clang-format on
+
+}  // namespace
+
+std::span<const VerbSpec> verb_table() {
+  return kVerbs;
+}
+std::span<const OptionSpec> option_table() {
+  return kOptions;
+}
+
+}  // namespace mla::tools

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What the output goes to (terminal or not, colour, width), and tables of text. The live progress
+// line is in progress.h.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace mla::tools {
+
+enum class Color { kAuto, kAlways, kNever };
+
+struct Terminal {
+  bool live = false;  // a line may be rewritten in place
+  bool color = false;
+  int width = 80;  // columns
+};
+
+// NO_COLOR, CLICOLOR_FORCE, TERM, CI and COLUMNS as users expect them; the flag beats them all.
+Terminal inspect(std::FILE* stream, Color color);
+
+enum class Style { kPlain, kBold, kDim, kGood, kBad, kWarn };
+std::string paint(const Terminal& terminal, Style style, const std::string& text);
+
+// Columns are as wide as their widest cell; the last one is not padded.
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+
+  void column(const std::string& title, Align align = Align::kLeft);
+  // One cell per column.
+  void row(std::vector<std::string> cells, Style style = Style::kPlain);
+  bool empty() const { return rows_.empty(); }
+  std::string text(const Terminal& terminal) const;
+
+ private:
+  struct Column {
+    std::string title;
+    Align align;
+  };
+  struct Row {
+    std::vector<std::string> cells;
+    Style style;
+  };
+  std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+// Texts for people.
+std::string bytes_text(double bytes);       // "1.5 GiB"
+std::string duration_text(double seconds);  // "48s", "1m10s", "2h05m"
+std::string percent_text(double fraction);  // "+10.5%"
+std::string count_text(int64_t count);      // "3,288"
+
+}  // namespace mla::tools
