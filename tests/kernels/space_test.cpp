@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#define BOOST_TEST_MODULE space
+#include "kernels/space.h"
+
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "kernels/error.h"
+#include "kernels/partition.h"
+#include "kernels/spaces.h"
+
+using namespace mla;
+
+namespace {
+
+DeviceInfo host() {
+  DeviceInfo info;
+  info.arch = "x86-64";
+  info.compute_units = 2;
+  return info;
+}
+
+DeviceInfo mi355x() {
+  DeviceInfo info;
+  BOOST_REQUIRE(known_device("MI355X", &info));
+  return info;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_listed_configuration_is_legal_and_listed_once) {
+  for (const DeviceInfo& device : {host(), mi355x()}) {
+    const Space space = make_space(device);
+    for (const char* text : {"batch=1 nhead=12 seq_len=68000",
+                             "batch=8 nhead=64 seq_len=1000",
+                             "batch=4 nhead=1 seq_len=1"}) {
+      const Problem problem = parse_problem(text);
+      const Space::Listing listing = space.list(problem);
+      std::set<KernelConfig> distinct(listing.configs.begin(), listing.configs.end());
+      BOOST_TEST(distinct.size() == listing.configs.size());
+      BOOST_TEST(!listing.configs.empty());
+      for (const KernelConfig& config : listing.configs) {
+        BOOST_TEST_REQUIRE(!space.violation(problem, config), to_text(config));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(listed_and_pruned_add_up_to_the_product_of_the_values) {
+  const Space space = make_space(mi355x());
+  const Space::Listing listing = space.list(parse_problem("batch=1 nhead=12 seq_len=1000"));
+  int64_t product = 1;
+  for (const KnobRange& range : space.ranges())
+    product *= static_cast<int64_t>(range.search.size());
+  int64_t sum = static_cast<int64_t>(listing.configs.size());
+  for (const auto& [reason, count] : listing.pruned) sum += count;
+  BOOST_TEST(sum == product);
+  BOOST_TEST(listing.pruned.at("split_major_batch") > 0);
+  BOOST_TEST(listing.pruned.at("splits_above_blocks") > 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_neutral_wait_is_the_drain_on_amdgcn_and_the_full_ring_elsewhere) {
+  BOOST_TEST((make_space(mi355x()).neutral().wait == Wait::kDrain));
+  BOOST_TEST((make_space(host()).neutral().wait == Wait::kPartial));
+  DeviceInfo h200;
+  BOOST_REQUIRE(known_device("H200", &h200));
+  BOOST_TEST((make_space(h200).neutral().wait == Wait::kPartial));
+}
+
+BOOST_AUTO_TEST_CASE(an_illegal_value_names_the_nearest_legal_ones) {
+  const Space space = make_space(host());
+  KernelConfig config = space.neutral();
+  config.tile_n = 48;
+  const auto text = space.violation(Problem{}, config);
+  BOOST_REQUIRE(text);
+  BOOST_TEST(*text == "tile_n=48 is not legal here; the nearest are 32 and 64");
+}
+
+BOOST_AUTO_TEST_CASE(a_host_has_no_warps_and_its_wait_is_not_searched) {
+  const Space space = make_space(host());
+  KernelConfig config = space.neutral();
+  config.stage1_warps = 4;
+  BOOST_TEST(space.violation(Problem{}, config).value_or("") ==
+             "stage1_warps: x86-64 has no such knob");
+  BOOST_TEST(space.range(Knob::kWait).search.size() == 1u);
+  BOOST_TEST(!space.range(Knob::kWait).note.empty());
+}
+
+BOOST_AUTO_TEST_CASE(split_major_order_needs_a_batch_and_whole_xcds) {
+  const Space space = make_space(mi355x());
+  KernelConfig config = space.neutral();
+  config.order = Order::kSplitMajor;
+  config.splits = 10;
+  Problem problem = parse_problem("batch=24 nhead=12 seq_len=68000");
+  BOOST_TEST(space.violation(problem, config).has_value());
+  config.splits = 16;
+  BOOST_TEST(!space.violation(problem, config).has_value());
+  problem.batch = 1;
+  BOOST_TEST(space.violation(problem, config).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_larger_than_the_local_memory_is_refused) {
+  DeviceInfo mi300x;
+  BOOST_REQUIRE(known_device("MI300X", &mi300x));
+  const Space space = make_space(mi300x);
+  KernelConfig config = space.neutral();
+  config.tile_n = 64;
+  config.stages = 2;  // 147,456 bytes against 65,536
+  BOOST_TEST(space.violation(Problem{}, config).has_value());
+  config.tile_n = 16;
+  BOOST_TEST(!space.violation(Problem{}, config).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(resource_use_counts_workgroups_waves_and_trips) {
+  const Space space = make_space(mi355x());
+  KernelConfig config = space.neutral();
+  config.splits = 32;
+  config.stage2_tiles = 4;
+  const ResourceUse use = space.use(parse_problem("batch=8 nhead=12 seq_len=68000"), config);
+  BOOST_TEST(use.stage1_workgroups == 256);
+  BOOST_TEST(use.waves == 1);
+  BOOST_TEST(use.trips == 34);
+  BOOST_TEST(use.stage2_workgroups == 8 * 12 * 4);
+  BOOST_TEST(use.local_memory_bytes == 2 * 64 * 1152);
+  BOOST_TEST(use.workspace_bytes == workspace_bytes(8, 1, 12, 32));
+}
+
+BOOST_AUTO_TEST_CASE(the_workspace_bound_grows_with_every_argument) {
+  for (int64_t splits = 2; splits < 100; ++splits) {
+    BOOST_TEST_REQUIRE(workspace_bytes(8, 2, 12, splits + 1) >= workspace_bytes(8, 2, 12, splits));
+    BOOST_TEST_REQUIRE(workspace_bytes(9, 2, 12, splits) >= workspace_bytes(8, 2, 12, splits));
+    BOOST_TEST_REQUIRE(workspace_bytes(8, 3, 12, splits) >= workspace_bytes(8, 2, 12, splits));
+    BOOST_TEST_REQUIRE(workspace_bytes(8, 2, 13, splits) >= workspace_bytes(8, 2, 12, splits));
+  }
+  BOOST_TEST(workspace_bytes(8, 2, 12, 1) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_space_without_its_neutral_value_is_an_internal_error) {
+  std::vector<KnobRange> ranges = make_space(host()).ranges();
+  ranges[0].search = {2, 4};
+  BOOST_CHECK_THROW(Space(host(), ranges, {}), Error);
+}
