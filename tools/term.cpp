@@ -135,6 +135,11 @@ std::string percent_text(double fraction) {
   return fmt::format("{:+.2f}%", 100 * fraction);
 }
 
+std::string time_text(double time_us, bool relative) {
+  if (!(time_us > 0)) return "-";
+  return relative ? fmt::format("{:.4f} rel", time_us) : fmt::format("{:.1f} us", time_us);
+}
+
 std::string count_text(int64_t count) {
   std::string digits = fmt::format("{}", count);
   const size_t first = count < 0 ? 1 : 0;

@@ -55,5 +55,7 @@ std::string bytes_text(double bytes);       // "1.5 GiB"
 std::string duration_text(double seconds);  // "48s", "1m10s", "2h05m"
 std::string percent_text(double fraction);  // "+10.5%"
 std::string count_text(int64_t count);      // "3,288"
+// "611.9 us"; a recording of ratios has no microseconds: "0.9512 rel".
+std::string time_text(double time_us, bool relative);
 
 }  // namespace mla::tools

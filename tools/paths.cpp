@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "tools/paths.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "kernels/error.h"
+#include "tools/parse.h"
+
+namespace mla::tools {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string user_database() {
+  std::string data = variable("XDG_DATA_HOME");
+  // The XDG specification: a relative path is to be ignored.
+  if (data.empty() || data.front() != '/') {
+    const std::string home = variable("HOME");
+    if (home.empty()) {
+      throw Error(ErrorCode::kUsage, "--db: needed, since neither MLA_TUNE_DB nor HOME is set");
+    }
+    data = home + "/.local/share";
+  }
+  return data + "/mla-tune/tuning.db";
+}
+
+std::vector<std::string> without_empty(std::vector<std::string> paths) {
+  std::erase_if(paths, [](const std::string& path) { return path.empty(); });
+  return paths;
+}
+
+[[noreturn]] void fail(const std::string& path) {
+  throw Error(ErrorCode::kUsage, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+bool is_special(const std::string& path) {  // a pipe or a terminal cannot be replaced
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+void write_all(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) fail(path);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed) fail(path);
+}
+
+}  // namespace
+
+std::vector<std::string> database_paths(const std::vector<std::string>& given) {
+  std::vector<std::string> paths;
+  for (const std::string& one : given) {
+    for (const std::string& path : without_empty(split(one, ':'))) paths.push_back(path);
+  }
+  if (paths.empty()) paths = without_empty(split(variable("MLA_TUNE_DB"), ':'));
+  if (paths.empty()) paths.push_back(user_database());
+  return paths;
+}
+
+std::string own_database(const std::vector<std::string>& given) {
+  if (given.size() > 1) throw Error(ErrorCode::kUsage, "--db: only lookup takes several");
+  return given.empty() ? database_paths({}).back() : given.front();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  if (is_special(path)) return write_all(path, text);
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  try {
+    write_all(temporary, text);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
+  } catch (const Error&) {
+    const int reason = errno;
+    std::remove(temporary.c_str());
+    errno = reason;
+    fail(path);
+  }
+}
+
+std::string self_executable() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "/proc/self/exe" : path.string();
+}
+
+}  // namespace mla::tools

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Where databases live, and the files that the program writes beside them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mla::tools {
+
+// --db where given, else $MLA_TUNE_DB (several joined by ':'), else the user's data directory.
+// Later files win. Throws Error(kUsage) where nothing says where a database could be.
+std::vector<std::string> database_paths(const std::vector<std::string>& given);
+
+// The one that is written: the last. Throws Error(kUsage) where --db names several.
+std::string own_database(const std::vector<std::string>& given);
+
+// Replaces `path` by `text` in one step, so that a reader never sees half a file. Throws
+// Error(kUsage) naming the path.
+void write_file(const std::string& path, const std::string& text);
+
+// The running program, to be started again as a worker.
+std::string self_executable();
+
+}  // namespace mla::tools

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "tools/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/results.h"
+
+namespace mla::tools {
+namespace {
+
+constexpr double kPlainEveryS = 10;  // a log of an hour's run stays readable
+constexpr double kLiveEveryS = 0.1;  // faster than this nobody can read
+constexpr int kBarWidth = 16;
+
+std::string bar(int64_t done, int64_t total) {
+  const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
+  const int full = static_cast<int>(std::clamp(part, 0.0, 1.0) * kBarWidth);
+  return "[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]";
+}
+
+std::string clock_text(double elapsed_s) {
+  const auto whole = static_cast<int64_t>(std::max(elapsed_s, 0.0));
+  return fmt::format("{:02}:{:02}", whole / 60, whole % 60);
+}
+
+Style verdict_style(db::Verdict verdict) {
+  if (verdict == db::Verdict::kFaster) return Style::kGood;
+  return verdict == db::Verdict::kFailed ? Style::kBad : Style::kPlain;
+}
+
+}  // namespace
+
+std::string eta_text(double low_s, double high_s) {
+  const std::string low = duration_text(low_s);
+  const std::string high = duration_text(high_s);
+  return low == high ? low : low + "-" + high;
+}
+
+RunProgress::RunProgress(std::FILE* stream,
+                         const Terminal& terminal,
+                         const ProgressOptions& options)
+    : stream_(stream), terminal_(terminal), options_(options) {}
+
+void RunProgress::clear() {
+  if (line_shown_) fmt::print(stream_, "\r\033[K");
+  line_shown_ = false;
+}
+
+void RunProgress::on_event(const tuner::ProgressEvent& event) {
+  using Kind = tuner::ProgressEvent::Kind;
+  switch (event.kind) {
+    case Kind::kShapeBegin:
+      permanent(event,
+                Style::kDim,
+                fmt::format("begin {}/{}{}",
+                            event.shape + 1,
+                            event.shapes,
+                            event.resumed_rounds > 0
+                                ? fmt::format(", {} rounds resumed", event.resumed_rounds)
+                                : ""));
+      break;
+    case Kind::kAdmitFailed:
+      failure(event);
+      break;
+    case Kind::kNewBest:
+      permanent(event,
+                Style::kPlain,
+                fmt::format("new best  {}  {}  {}",
+                            time_text(event.best_us, options_.relative_times),
+                            percent_text(event.gain),
+                            to_text(event.config)));
+      break;
+    case Kind::kShapeEnd:
+      if (event.winner == nullptr) break;
+      permanent(event,
+                verdict_style(event.winner->verdict),
+                fmt::format("{}  {}  {}",
+                            verdict_text(event.winner->verdict),
+                            gain_text(*event.winner),
+                            to_text(event.winner->config)));
+      break;
+    case Kind::kShapeSkipped:
+      permanent(event, Style::kDim, "already tuned");
+      break;
+    case Kind::kRound:
+    case Kind::kFinalRound:
+      break;
+  }
+  if (event.kind != Kind::kShapeEnd && event.kind != Kind::kShapeSkipped) status(event);
+}
+
+void RunProgress::failure(const tuner::ProgressEvent& event) {
+  FailureCount& failure = failures_[event.outcome.kind];
+  if (failure.count++ == 0) {
+    failure.problem = event.problem;
+    failure.config = event.config;
+    failure.text = event.outcome.text;
+  }
+  // Most of a replayed space was never recorded, which is no failure of the candidate.
+  const bool expected = event.outcome.kind == OutcomeKind::kNotRecorded;
+  if (!options_.every_failure && (expected || failure.count > 1)) return;
+  permanent(event,
+            Style::kWarn,
+            fmt::format("failed    {}: {}  ({})",
+                        name(event.outcome.kind),
+                        event.outcome.text,
+                        to_text(event.config)));
+}
+
+void RunProgress::permanent(const tuner::ProgressEvent& event,
+                            Style style,
+                            const std::string& text) {
+  if (!options_.permanent) return;
+  clear();
+  fmt::print(stream_,
+             " {}  {}  {}\n",
+             clock_text(event.elapsed_s),
+             to_text(event.problem),
+             paint(terminal_, style, text));
+}
+
+void RunProgress::status(const tuner::ProgressEvent& event) {
+  const double every_s = terminal_.live ? kLiveEveryS : kPlainEveryS;
+  if (!options_.lines || event.elapsed_s - last_status_s_ < every_s) return;
+  last_status_s_ = event.elapsed_s;
+  if (terminal_.live) {
+    const std::string line = live_line(event);
+    fmt::print(stream_,
+               "\r\033[K{}",
+               line.substr(0, static_cast<size_t>(std::max(terminal_.width - 1, 20))));
+    std::fflush(stream_);
+    line_shown_ = true;
+    return;
+  }
+  fmt::print(stream_,
+             "progress done={} total={} failed={} problem={}/{} best_{}={:.4g} gain={:.4f} "
+             "eta_s={:.0f}..{:.0f}\n",
+             event.done,
+             event.total,
+             event.failed,
+             event.shape + 1,
+             event.shapes,
+             options_.relative_times ? "relative" : "us",
+             event.best_us,
+             event.gain,
+             event.eta_low_s,
+             event.eta_high_s);
+}
+
+std::string RunProgress::live_line(const tuner::ProgressEvent& event) const {
+  std::string line = fmt::format(" {}  {}/{}  fail {}  shape {}/{}  {}",
+                                 bar(event.done, event.total),
+                                 event.done,
+                                 event.total,
+                                 event.failed,
+                                 event.shape + 1,
+                                 event.shapes,
+                                 to_text(event.problem));
+  if (event.best_us > 0) {
+    line += fmt::format("  best {} {}",
+                        time_text(event.best_us, options_.relative_times),
+                        percent_text(event.gain));
+  }
+  return line + fmt::format("  ETA {}", eta_text(event.eta_low_s, event.eta_high_s));
+}
+
+}  // namespace mla::tools

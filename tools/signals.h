@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// SIGINT and SIGTERM during a run: the first asks for an orderly stop, the second ends the process
+// at once (the database stays consistent: every round is one transaction).
+#pragma once
+
+#include <atomic>
+
+namespace mla::tools {
+
+void install_stop_signals();
+
+// Set by the first signal; polled by the session.
+const std::atomic<bool>& stop_requested();
+
+// The signal that asked for the stop; 0 for none.
+int stop_signal();
+
+}  // namespace mla::tools
