@@ -24,7 +24,7 @@ struct Environment {
 };
 
 struct RunInfo {
-  std::string started_utc;   // ISO 8601
+  std::string started_utc;  // ISO 8601
   std::string host;
   std::string command_line;
   uint64_t seed = 1;
@@ -48,9 +48,10 @@ std::string_view name(Phase phase);
 struct SampleRecord {
   KernelConfig config;
   int32_t position = 0;  // place in the round's rotated order
-  // The final's legs by role; several legs may hold equal configurations (the placebo is the default).
-  std::string role;      // "candidate", "default", "drained", "placebo"
-  double time_us = 0;    // 0 where outcome is not ok
+  // The final's legs by role; several legs may hold equal configurations (the placebo is the
+  // default).
+  std::string role;    // "candidate", "default", "drained", "placebo"
+  double time_us = 0;  // 0 where outcome is not ok
   OutcomeKind outcome = OutcomeKind::kOk;
 };
 
@@ -72,11 +73,11 @@ struct OutcomeRecord {
 
 // Names reach the database.
 enum class Verdict : int32_t {
-  kFaster = 0,      // the winner beat the reference by the margin in the sign test
-  kDefaultBest = 1, // no candidate did better; "keep the default" is an answer
-  kUndecided = 2,   // the rounds ran out between the two
-  kSlower = 3,      // the best candidate lost by the margin (the default is kept)
-  kFailed = 4,      // neither the default nor the drained baseline could be measured
+  kFaster = 0,       // the winner beat the reference by the margin in the sign test
+  kDefaultBest = 1,  // no candidate did better; "keep the default" is an answer
+  kUndecided = 2,    // the rounds ran out between the two
+  kSlower = 3,       // the best candidate lost by the margin (the default is kept)
+  kFailed = 4,       // neither the default nor the drained baseline could be measured
 };
 std::string_view name(Verdict verdict);
 bool parse_verdict(std::string_view text, Verdict* verdict);
@@ -91,11 +92,11 @@ struct WinnerRecord {
   KernelConfig finalist;        // the best candidate, also where it did not win
   Verdict verdict = Verdict::kDefaultBest;
   std::string reference = "default";  // what it was compared with: "default" or "drained"
-  double gain = 0;           // median over rounds of reference / winner - 1; 0 where the default is kept
-  double gain_low = 0;       // interquartile range of the same
+  double gain = 0;      // median over rounds of reference / winner - 1; 0 where the default is kept
+  double gain_low = 0;  // interquartile range of the same
   double gain_high = 0;
   double finalist_gain = 0;  // of the finalist, also where it did not win
-  double drained_gain = 0;   // of the winner against the drained baseline; NaN-free, 0 if unmeasured
+  double drained_gain = 0;  // of the winner against the drained baseline; NaN-free, 0 if unmeasured
   int32_t rounds = 0;
   int32_t wins = 0;
   int32_t losses = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the winners of one database for one device, once, for the run-time policy. No SQLite type here.
-// The file is untrusted input: a row that cannot be used is skipped with a reason.
+// Reads the winners of one database for one device, once, for the run-time policy. No SQLite type
+// here. The file is untrusted input: a row that cannot be used is skipped with a reason.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,29 @@ struct SnapshotRow {
   KernelConfig config;
   Verdict verdict = Verdict::kDefaultBest;
   float gain = 0;
-  float expected_us = 0;     // 0: unknown
-  bool verify_again = false; // a soft field differs, or the row is marked
-  bool demoted = false;      // WinnerStatus::kDemoted: it hides older rows of its shape, and answers nothing
+  float expected_us = 0;      // 0: unknown
+  bool verify_again = false;  // a soft field differs, or the row is marked
+  bool demoted =
+      false;  // WinnerStatus::kDemoted: it hides older rows of its shape, and answers nothing
   int64_t winner_id = 0;
 };
 
 struct SnapshotLoad {
   std::string database_id;
   int64_t rows_used = 0;
-  int64_t rows_other_device = 0;  // a hard field differs: not for this device
-  int64_t rows_skipped = 0;       // could not be used although the device is this one
+  int64_t rows_other_device = 0;     // a hard field differs: not for this device
+  int64_t rows_skipped = 0;          // could not be believed or used
   std::vector<std::string> reasons;  // of the skipped rows: distinct, at most 16
 };
 
-// Calls `sink` for every usable current winner of `space.device()`: hard fields equal, variant known,
-// configuration legal in `space`. Throws Error(kDatabase) naming the file where it cannot be read at all;
-// `sink` may then have been called.
-SnapshotLoad load_snapshot(const std::string& path, const Space& space,
-                           const std::function<void(const SnapshotRow&)>& sink);
+// Calls `sink` once for every problem with a usable current winner of `space.device()`: hard fields
+// equal, variant known, configuration legal in `space`. A demoted winner arrives as the default
+// configuration of its time (kDefaultBest). `environment` is what runs here: a difference sets
+// verify_again; null: not compared. Throws Error(kDatabase) naming the file where it cannot be read
+// at all; `sink` may then have been called.
+SnapshotLoad load_snapshot(const std::string& path,
+                           const Space& space,
+                           const std::function<void(const SnapshotRow&)>& sink,
+                           const Environment* environment = nullptr);
 
 }  // namespace mla::db

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tuning database. Every write is one BEGIN IMMEDIATE transaction with a busy timeout, so several
-// processes may write to one file. Throws Error(kDatabase) naming the file for anything that goes wrong
-// with it. One Store per thread.
+// The tuning database. Every write is one BEGIN IMMEDIATE transaction with a busy timeout, so
+// several processes may write to one file. Throws Error(kDatabase) naming the file for anything
+// that goes wrong with it. One Store per thread.
 #pragma once
 
 #include <cstdint>
@@ -78,11 +78,12 @@ class Store {
 
   struct CheckRow {
     bool ok = false;
-    std::string check;   // "integrity", "foreign keys", "row 17: ..."
+    std::string check;  // "integrity", "foreign keys", "row 17: ..."
     std::string detail;
   };
-  // SQLite's integrity and foreign key checks, every stored text parsed, every knob within the space of
-  // its device, every finished tuning with a winner. Rows that are fine are not listed one by one.
+  // SQLite's integrity and foreign key checks, every stored text parsed, every knob within the
+  // space of its device, every finished tuning with a winner. Rows that are fine are not listed one
+  // by one.
   std::vector<CheckRow> check() const;
 
  private:

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "db/connection.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "kernels/error.h"
+
+namespace mla::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Instructions between two calls of the work counter, and the allowance in these units: 20 million
+// instructions (about half a second) and 50 per byte of the file. An honest row has at least 20
+// bytes and takes about 100 instructions; a file whose tree has loops runs into the limit.
+constexpr int kWorkStep = 1000;
+constexpr int64_t kBaseWork = 20'000;
+constexpr int64_t kWorkPerKilobyte = 50;
+
+constexpr int kMaxValueBytes = 1 << 20;
+
+// Never taken for a URI, an option or ":memory:".
+std::string plain_path(const std::string& path) {
+  return path.starts_with('/') ? path : "./" + path;
+}
+
+std::string uri(const std::string& path, const char* query) {
+  std::string result = "file:";
+  for (const char c : plain_path(path)) {
+    if (c == '%' || c == '?' || c == '#') {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      result += {'%', kHex[c >> 4], kHex[c & 15]};
+    } else {
+      result += c;
+    }
+  }
+  return result + "?" + query;
+}
+
+int64_t file_size(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& path, OpenMode mode) : path_(path) {
+  open(mode);
+}
+
+Connection::~Connection() {
+  statements_.clear();  // before the connection that they belong to
+}
+
+void Connection::fail(const std::string& text) const {
+  throw Error(ErrorCode::kDatabase, path_ + ": " + text);
+}
+
+// What SQLite would answer with "unable to open" is told apart first.
+void Connection::open(OpenMode mode) {
+  if (path_.empty()) throw Error(ErrorCode::kDatabase, "the database path is empty");
+  const std::string name = plain_path(path_);
+  struct stat info {};
+  if (::stat(name.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) fail("is a directory, not a database file");
+    if (!S_ISREG(info.st_mode)) fail("is not a regular file");
+    if (::access(name.c_str(), R_OK) != 0)
+      fail(std::string("cannot be read: ") + std::strerror(errno));
+    if (mode == OpenMode::kReadOnly && info.st_size == 0)
+      fail("is empty: nothing was tuned into it");
+    if (mode == OpenMode::kReadWrite && ::access(name.c_str(), W_OK) != 0) {
+      fail(std::string("cannot be written: ") + std::strerror(errno));
+    }
+  } else if (mode == OpenMode::kReadOnly || errno != ENOENT) {
+    fail(std::string("cannot be opened: ") + std::strerror(errno));
+  } else {
+    std::error_code error;
+    const fs::path directory = fs::path(name).parent_path();
+    fs::create_directories(directory, error);
+    if (error) fail("its directory cannot be created: " + error.message());
+  }
+  try {
+    const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
+                                                  : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+    db_ = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
+    harden();
+    db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+  } catch (const SQLite::Exception& e) {
+    // A write-ahead-log file in a directory where its shared memory cannot be created.
+    const bool unshared =
+        e.getErrorCode() == SQLITE_CANTOPEN || e.getErrorCode() == SQLITE_READONLY;
+    if (mode == OpenMode::kReadWrite || !unshared) fail_sqlite(e.getErrorCode(), e.what());
+    open_immutable();
+  }
+}
+
+// Without a log beside it the file is the whole truth, and nobody can write it without a log.
+void Connection::open_immutable() {
+  if (file_size(plain_path(path_) + "-wal") > 0 || file_size(plain_path(path_) + "-journal") > 0) {
+    fail("holds changes that are not merged and cannot be from here: open it once for writing");
+  }
+  try {
+    db_ = std::make_unique<SQLite::Database>(uri(path_, "immutable=1"),
+                                             SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    harden();
+    db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+  } catch (const SQLite::Exception& e) {
+    fail_sqlite(e.getErrorCode(), e.what());
+  }
+}
+
+void Connection::harden() {
+  sqlite3* handle = db_->getHandle();
+  sqlite3_extended_result_codes(handle, 0);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  grant_work();
+  sqlite3_progress_handler(handle, kWorkStep, &Connection::count_work, this);
+  db_->exec("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;");
+}
+
+void Connection::grant_work() {
+  const std::string name = plain_path(path_);
+  const int64_t bytes = file_size(name) + file_size(name + "-wal");
+  work_left_ = kBaseWork + bytes / 1024 * kWorkPerKilobyte;
+}
+
+int Connection::count_work(void* self) {
+  return --static_cast<Connection*>(self)->work_left_ < 0;
+}
+
+void Connection::read(const std::function<void()>& body) {
+  run("BEGIN", "COMMIT", body);
+}
+
+void Connection::write(const std::function<void()>& body) {
+  run("BEGIN IMMEDIATE", "COMMIT", body);
+}
+
+void Connection::outside_transaction(const std::function<void()>& body) {
+  run("", "", body);
+}
+
+void Connection::run(const char* begin, const char* end, const std::function<void()>& body) {
+  grant_work();
+  try {
+    db_->exec(begin);
+    body();
+    // An unfinished statement would keep the state of the file that it sees.
+    for (const auto& [sql, statement] : statements_) statement->tryReset();
+    db_->exec(end);
+  } catch (const SQLite::Exception& e) {
+    const int code = e.getErrorCode();
+    const std::string message = e.what();
+    rollback();
+    fail_sqlite(code, message.c_str());
+  } catch (...) {
+    rollback();
+    throw;
+  }
+}
+
+void Connection::rollback() noexcept {
+  for (const auto& [sql, statement] : statements_) statement->tryReset();
+  // SQLite has already rolled back after some errors (a full disk).
+  if (sqlite3_get_autocommit(db_->getHandle()) == 0) {
+    sqlite3_exec(db_->getHandle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+}
+
+SQLite::Statement& Connection::statement(const std::string& sql) {
+  auto& slot = statements_[sql];
+  if (!slot) {
+    slot = std::make_unique<SQLite::Statement>(*db_, sql);
+  } else {
+    slot->reset();
+    slot->clearBindings();
+  }
+  return *slot;
+}
+
+void Connection::execute(const std::string& script) {
+  db_->exec(script);
+}
+
+int64_t Connection::integer(const std::string& sql) {
+  SQLite::Statement& query = statement(sql);
+  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
+}
+
+std::string Connection::text(const std::string& sql) {
+  SQLite::Statement& query = statement(sql);
+  return query.executeStep() ? query.getColumn(0).getString() : std::string();
+}
+
+int64_t Connection::last_id() const {
+  return db_->getLastInsertRowid();
+}
+
+void Connection::fail_sqlite(int code, const char* message) const {
+  // EFBIG and EDQUOT reach SQLite as plain I/O errors.
+  const int os_error = db_ ? sqlite3_system_errno(db_->getHandle()) : 0;
+  const bool no_space = os_error == ENOSPC || os_error == EFBIG || os_error == EDQUOT;
+  switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail("is locked by another process (waited " + std::to_string(kBusyTimeoutMs / 1000) + " s)");
+    case SQLITE_FULL:
+      fail("the disk is full; what was stored before is safe");
+    case SQLITE_IOERR:
+      if (no_space) fail("the disk or the quota is full; what was stored before is safe");
+      fail(std::string("input/output error: ") +
+           (os_error != 0 ? std::strerror(os_error) : message));
+    case SQLITE_NOTADB:
+      fail("is not an SQLite database");
+    case SQLITE_CORRUPT:
+      fail(std::string("is damaged (") + message + "): restore a copy or tune into a new file");
+    case SQLITE_READONLY:
+      fail("cannot be written: the file or its directory is read-only");
+    case SQLITE_CANTOPEN:
+      fail(std::string("cannot be opened: ") +
+           (os_error != 0 ? std::strerror(os_error) : "is its directory writable?"));
+    case SQLITE_INTERRUPT:
+      fail("takes more work to read than its size explains: it is damaged or forged");
+    default:
+      fail(message);
+  }
+}
+
+}  // namespace mla::db

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/fake_database.h"
+
+#include <random>
+
+#include "db/rows.h"
+#include "db/schema.h"
+#include "kernels/spaces.h"
+
+namespace mla::testing {
+namespace {
+
+// Distinct by construction: index 0.. runs through lengths, then batches, then head counts.
+Problem fake_problem(int64_t index) {
+  constexpr int kLengths = 64, kBatches = 256;
+  Problem problem;
+  problem.seq_len = 512 + 256 * (index % kLengths);
+  problem.batch = static_cast<int32_t>(1 + index / kLengths % kBatches);
+  problem.nhead = static_cast<int32_t>(1 + index / kLengths / kBatches % kMaxHeads);
+  problem.q_len = static_cast<int32_t>(1 + index / kLengths / kBatches / kMaxHeads);
+  return problem;
+}
+
+KernelConfig fake_config(const Space& space, const Problem& problem, std::mt19937_64& random) {
+  KernelConfig config = space.neutral();
+  for (const KnobRange& range : space.ranges()) {
+    KernelConfig changed = config;
+    set(&changed, range.knob, range.search[random() % range.search.size()]);
+    if (!space.violation(problem, changed)) config = changed;
+  }
+  return config;
+}
+
+db::WinnerRecord fake_winner(const Space& space, const Problem& problem, std::mt19937_64& random) {
+  db::WinnerRecord winner;
+  winner.problem = problem;
+  winner.default_config = space.neutral();
+  winner.config = fake_config(space, problem, random);
+  winner.finalist = winner.config;
+  winner.verdict = db::Verdict::kFaster;
+  winner.gain = 0.005 + 0.0001 * static_cast<double>(random() % 2000);
+  winner.gain_low = winner.gain / 2;
+  winner.gain_high = winner.gain * 2;
+  winner.finalist_gain = winner.gain;
+  winner.rounds = 15;
+  winner.wins = 14;
+  winner.losses = 1;
+  winner.p_value = 0.0005;
+  winner.default_us = 10 + static_cast<double>(random() % 1000);
+  winner.expected_us = winner.default_us / (1 + winner.gain);
+  return winner;
+}
+
+}  // namespace
+
+void write_fake_winners(const std::string& path,
+                        const DeviceInfo& device,
+                        int64_t count,
+                        uint64_t seed) {
+  const Space space = make_space(device);
+  std::mt19937_64 random(seed);
+  db::Connection c(path, db::OpenMode::kReadWrite);
+  db::prepare_for_writing(c);
+  c.write([&] {
+    const int64_t run = db::insert(c, "run", db::fields(db::RunInfo{.seed = seed}));
+    const int64_t device_id = db::find_or_insert(c, "device", db::fields(device));
+    const int64_t environment_id =
+        db::find_or_insert(c, "environment", db::fields(db::Environment{}));
+    const auto candidate = [&](const KernelConfig& config) {
+      return db::find_or_insert(c, "candidate", db::fields(config));
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      const db::WinnerRecord winner = fake_winner(space, fake_problem(i), random);
+      const int64_t tuning =
+          db::insert(c,
+                     "tuning",
+                     {{"run_id", run},
+                      {"device_id", device_id},
+                      {"environment_id", environment_id},
+                      {"problem_id", db::find_or_insert(c, "problem", db::fields(winner.problem))},
+                      {"protocol", std::string("fake")},
+                      {"seed", db::seed_bits(seed)},
+                      {"finished", int64_t{1}}});
+      db::Fields row = db::fields(winner);
+      row.push_back({"tuning_id", tuning});
+      row.push_back({"config_id", candidate(winner.config)});
+      row.push_back({"default_id", candidate(winner.default_config)});
+      row.push_back({"finalist_id", candidate(winner.finalist)});
+      db::insert(c, "winner", row);
+    }
+  });
+}
+
+}  // namespace mla::testing
