@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The default policy: what a missing or unreadable database answers, and the baseline that every winner
-// has to beat. Uses only what never lost in published data.
+// The default policy: what a missing or unreadable database answers, and the baseline that every
+// winner has to beat. Uses only what never lost in published data.
 //
 //   splits        max(1, CUs / (batch x q_len x ceil(nhead / rows of a group)))
 //   order         batch-major
@@ -8,6 +8,10 @@
 //   stage2_warps  8 untiled, max(1, 8 / tiles) tiled (0 where the device has no warps)
 //   the rest      what the device's space names as neutral
 #pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
 
 #include "kernels/space.h"
 
@@ -17,17 +21,22 @@ class DefaultPolicy {
  public:
   explicit DefaultPolicy(const Space& space);
 
-  // A few divisions; no allocation, no throw, any thread. Every value is legal in the space for a valid
-  // problem: a formula's value that is not is lowered to the next legal one.
+  // A few divisions; no allocation, no throw, any thread. Every value is legal in the space for a
+  // valid problem: a formula's value that is not is lowered to the next legal one. seq_len is not
+  // looked at.
   KernelConfig operator()(const Problem& problem) const noexcept;
 
  private:
+  struct Stage2 {
+    int32_t tiles = 1;
+    int32_t warps = 0;
+  };
+
   KernelConfig neutral_;
-  int32_t compute_units_ = 1;
-  int32_t group_rows_ = 16;
-  int32_t max_splits_ = 1;
-  int32_t max_tiles_ = 1;
-  bool has_warps_ = false;
+  int64_t compute_units_ = 1;
+  int64_t group_rows_ = 16;
+  std::vector<int32_t> legal_splits_;  // [n]: the largest legal split count that is at most n
+  std::array<Stage2, 4> stage2_{};     // [k]: for 2^k tiles by the formula
 };
 
 // Named configurations that finals and benches compare with.

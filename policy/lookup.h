@@ -22,23 +22,32 @@ enum class Source : int32_t {
   kDefault = 4,       // the default policy
   kDisabled = 5,      // lookups are switched off
 };
+inline constexpr int kSourceCount = 6;
+// Zero-terminated static text.
 std::string_view name(Source source);
 
 struct Answer {
   KernelConfig config;
   Source source = Source::kDefault;
-  const char* reason = "";   // static text
-  float gain = 0;            // over the default at tuning time; 0 unknown
-  float expected_us = 0;     // 0 unknown; only for exact answers
-  int64_t winner_id = 0;     // 0: none
-  const char* database = ""; // path of the file that answered, valid while the table lives
+  const char* reason = "";      // static text
+  float gain = 0;               // over the default at tuning time; 0 unknown
+  float expected_us = 0;        // 0 unknown; only for exact answers
+  int64_t winner_id = 0;        // 0: none
+  int32_t database_index = -1;  // which of the opened files answered; -1: none
+  const char* database = "";    // path of the file that answered, valid while the table lives
+  bool shape_in_range = true;   // false: not a problem of problem.h; config then suits any shape
 };
 
 // An immutable table: loaded once, then read by any number of threads.
+//
+// Order: exact key, bucket key, default. Of several rows with one exact key the last file's count.
+// A bucket answers only where all its tuned lengths agree on one winner (an unmeasured loss counts
+// as infinite) and where the shape is not just past a full wave (wave_edge.h).
 class LookupTable {
  public:
-  // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file that
-  // cannot be used adds a line to warnings() and the rest still works. Never throws for bad files.
+  // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file
+  // that cannot be used adds a line to warnings() and the rest still works. Never throws for bad
+  // files.
   LookupTable(const std::vector<std::string>& paths, const Space& space);
   ~LookupTable();
   LookupTable(const LookupTable&) = delete;
@@ -47,7 +56,19 @@ class LookupTable {
   // No throw, no allocation, no lock, no file, no device call.
   Answer find(const Problem& problem) const noexcept;
 
+  // What find() answers without any database, under the given label.
+  Answer default_answer(const Problem& problem, Source source, const char* reason) const noexcept;
+
+  // Workspace that suffices for every answer for a problem with at most this batch, q_len and
+  // nhead. Monotone in each. Not for the hot path: walks the table's distinct (batch, q_len,
+  // nhead).
+  int64_t workspace_bound(int32_t batch, int32_t q_len, int32_t nhead) const noexcept;
+
+  // One line per file: cannot be used at all, or some of its rows cannot.
   const std::vector<std::string>& warnings() const;
+  // Files that could not be used at all.
+  int64_t failed_files() const;
+  // Distinct tuned shapes.
   int64_t rows() const;
   size_t memory_bytes() const;
   const Space& space() const;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "policy/default_policy.h"
+
+#include <algorithm>
+
+namespace mla::policy {
+namespace {
+
+constexpr int32_t kUntiledWarps = 8;
+
+// The largest of `legal` (ascending) that is at most `value`; the smallest where none is.
+int32_t lower_to_legal(const std::vector<int32_t>& legal, int32_t value) {
+  const auto above = std::upper_bound(legal.begin(), legal.end(), value);
+  return above == legal.begin() ? legal.front() : *(above - 1);
+}
+
+KernelConfig with_untiled_stage2(const Space& space, KernelConfig config) {
+  config.stage2_tiles = lower_to_legal(space.range(Knob::kStage2Tiles).legal, 1);
+  config.stage2_warps = lower_to_legal(space.range(Knob::kStage2Warps).legal, kUntiledWarps);
+  return config;
+}
+
+void set_where_legal(
+    const Space& space, const Problem& problem, Knob knob, int32_t value, KernelConfig* config) {
+  KernelConfig changed = *config;
+  set(&changed, knob, value);
+  if (!space.violation(problem, changed)) *config = changed;
+}
+
+}  // namespace
+
+DefaultPolicy::DefaultPolicy(const Space& space)
+    : neutral_(space.neutral()),
+      compute_units_(std::max(1, space.device().compute_units)),
+      group_rows_(std::max(1, space.device().group_rows)) {
+  neutral_.order = Order::kBatchMajor;
+  const std::vector<int32_t>& splits = space.range(Knob::kSplits).legal;
+  const int64_t most = std::min<int64_t>(compute_units_, splits.back());
+  for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lower_to_legal(splits, n));
+  for (size_t k = 0; k < stage2_.size(); ++k) {
+    const int32_t tiles = lower_to_legal(space.range(Knob::kStage2Tiles).legal, 1 << k);
+    const int32_t warps = std::max(1, kUntiledWarps / tiles);
+    stage2_[k] = {tiles, lower_to_legal(space.range(Knob::kStage2Warps).legal, warps)};
+  }
+}
+
+KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
+  const int64_t tokens = int64_t{problem.batch} * problem.q_len;
+  const int64_t groups = tokens * ((problem.nhead + group_rows_ - 1) / group_rows_);
+  const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
+  const int64_t splits = std::clamp<int64_t>(compute_units_ / groups, 1, most);
+  size_t k = 0;
+  while (k + 1 < stage2_.size() && (tokens * problem.nhead << k) < compute_units_) ++k;
+
+  KernelConfig config = neutral_;
+  config.splits = legal_splits_[static_cast<size_t>(splits)];
+  config.stage2_tiles = stage2_[k].tiles;
+  config.stage2_warps = stage2_[k].warps;
+  return config;
+}
+
+KernelConfig drained_baseline(const Space& space, const Problem& problem) {
+  KernelConfig config = with_untiled_stage2(space, DefaultPolicy(space)(problem));
+  set_where_legal(space, problem, Knob::kWait, static_cast<int32_t>(Wait::kDrain), &config);
+  return config;
+}
+
+KernelConfig all_levers(const Space& space, const Problem& problem) {
+  KernelConfig config = DefaultPolicy(space)(problem);
+  set_where_legal(space, problem, Knob::kWait, static_cast<int32_t>(Wait::kPartial), &config);
+  set_where_legal(space, problem, Knob::kOrder, static_cast<int32_t>(Order::kSplitMajor), &config);
+  return config;
+}
+
+}  // namespace mla::policy

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * The run-time lookup of mla-tune as a C ABI (C99): which configuration to launch for a decode
+ * step.
+ *
+ * mla_policy_plan() may be called from any thread, in every decode step and under graph capture: it
+ * does not allocate, lock, throw, or touch a file, and it is safe against a concurrent
+ * mla_policy_reload(). Every struct begins with its size in bytes, set by the caller. Text is UTF-8
+ * and zero-terminated.
+ */
+#ifndef MLA_POLICY_H_
+#define MLA_POLICY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MLA_POLICY_API __attribute__((visibility("default")))
+#else
+#define MLA_POLICY_API
+#endif
+
+#define MLA_POLICY_VERSION_MAJOR 0
+#define MLA_POLICY_VERSION_MINOR 1
+#define MLA_POLICY_VERSION_PATCH 0
+
+/* Stable: never renumbered. */
+typedef enum mla_status {
+  MLA_OK = 0,
+  MLA_ERROR_USAGE = 2,    /* null pointer, wrong struct size, field out of range */
+  MLA_ERROR_DEVICE = 3,   /* the device description cannot be used */
+  MLA_ERROR_DATABASE = 4, /* no database, or one that cannot be used */
+  MLA_ERROR_INTERNAL = 70 /* out of memory, or a fault of ours */
+} mla_status;
+
+/* Where an answer comes from. Stable: never renumbered. */
+typedef enum mla_source {
+  MLA_SOURCE_EXACT = 0,
+  MLA_SOURCE_BUCKETED = 1,
+  MLA_SOURCE_INTERPOLATED = 2,
+  MLA_SOURCE_ROBUST = 3,
+  MLA_SOURCE_DEFAULT = 4,
+  MLA_SOURCE_DISABLED = 5,
+  MLA_SOURCE_COUNT = 6
+} mla_source;
+
+typedef struct mla_policy mla_policy;
+
+typedef struct mla_device_desc {
+  uint32_t struct_size;
+  int32_t compute_units;      /* CUs, SMs or CPU threads */
+  int32_t xcds;               /* chiplets a grid is dealt over; 0 means 1 */
+  int32_t group_rows;         /* rows of a stage-1 row group; 0 means 16 */
+  int64_t local_memory_bytes; /* LDS / shared memory of a workgroup; 0: not a limit */
+  const char* arch;           /* "gfx950", "sm_90", "x86-64" */
+  const char* partition; /* compute partition mode ("CPX"); null or empty where there is none */
+} mla_device_desc;
+
+typedef struct mla_shape {
+  uint32_t struct_size;
+  int32_t batch;         /* requests, zero-length rows of a padded batch included */
+  int64_t seq_len;       /* mean rows per request, rounded up; 0: unknown */
+  int64_t shared_prefix; /* leading rows shared within a group of share_group requests; 0: none */
+  int32_t share_group;   /* 8 unless the serving engine groups otherwise */
+  int32_t nhead;         /* 1..128 */
+  int32_t q_len;         /* query positions per request, 1..8 */
+  int32_t kv_dtype;      /* 0: bf16, 1: fp8 e4m3 */
+  int32_t page_size;     /* 1, 16 or 64 */
+  int32_t imbalance;     /* class of max / mean length: 1 (at most 1.25), 2, 4, 8 */
+  int32_t large_pool;    /* 1: the KV pool is 2^32 bytes or more */
+  int32_t reserved;      /* 0 */
+} mla_shape;
+
+typedef struct mla_plan {
+  uint32_t struct_size;
+  int32_t splits;
+  int32_t tile_n;
+  int32_t stages;
+  int32_t wait;         /* 0: drain, 1: partial */
+  int32_t order;        /* 0: batch-major, 1: split-major */
+  int32_t stage1_warps; /* 0: not a knob of this device */
+  int32_t stage2_tiles;
+  int32_t stage2_warps; /* 0: not a knob of this device */
+  int32_t source;       /* mla_source */
+  int32_t database;     /* which of the opened files answered, from 0; -1: none */
+  float gain;           /* over the default at tuning time; 0: unknown */
+  float expected_us;    /* 0: unknown */
+  int32_t reserved;
+  const char* source_name; /* static: "exact", "default", ... */
+  const char* reason;      /* static, for people */
+  int64_t workspace_bytes; /* what this launch needs */
+  int64_t winner_id;       /* row id in that database; 0: none */
+} mla_plan;
+
+typedef struct mla_counts {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t by_source[MLA_SOURCE_COUNT]; /* answers; those of MLA_SOURCE_DEFAULT are the misses */
+  uint64_t rejected;                    /* plans that returned an error; in no other count */
+} mla_counts;
+
+/* Version of the library in use: major * 10000 + minor * 100 + patch. Equal major numbers are
+ * compatible (equal minor numbers while the major is 0). */
+MLA_POLICY_API uint32_t mla_policy_version(void);
+
+/* Opens a policy for one device. `paths` are database files, a later one's rows win over an earlier
+ * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons.
+ * MLA_TUNE_MODE=off switches lookups off. The environment is read here and nowhere else.
+ *
+ * MLA_ERROR_DATABASE still yields a working handle: files that cannot be used (or no file at all)
+ * are one warning each in the status text, and shapes that only they know get the default policy.
+ * Every other error leaves *policy null. */
+MLA_POLICY_API mla_status mla_policy_open(const char* const* paths,
+                                          size_t path_count,
+                                          const mla_device_desc* device,
+                                          mla_policy** policy);
+
+/* Answers one shape. On MLA_ERROR_USAGE the plan, where it can be written, holds a single split
+ * that is legal for every shape of the device; with a null policy it holds nothing to launch
+ * (splits 0). */
+MLA_POLICY_API mla_status mla_policy_plan(mla_policy* policy,
+                                          const mla_shape* shape,
+                                          mla_plan* plan);
+
+/* Workspace that suffices for every plan of this policy whose batch, nhead and q_len are at most
+ * the shape's; the other fields are not looked at. Monotone in the three. Ask again after a reload.
+ */
+MLA_POLICY_API mla_status mla_policy_workspace_bound(mla_policy* policy,
+                                                     const mla_shape* shape,
+                                                     int64_t* bytes);
+
+/* Reads the same files again and swaps the table. Where one cannot be used the old table stays and
+ * the status text says why. Returns when no plan uses the old table any more. */
+MLA_POLICY_API mla_status mla_policy_reload(mla_policy* policy);
+
+/* No other call on this policy may be in progress. Null is allowed. */
+MLA_POLICY_API void mla_policy_close(mla_policy* policy);
+
+/* Copies a first line for people ("100000 tuned shapes for gfx950/256cu/8xcd") and one line
+ * "warning: ..." per warning, cut to `size` bytes with the terminating zero. Returns the bytes that
+ * the whole text needs. */
+MLA_POLICY_API size_t mla_policy_status_text(mla_policy* policy, char* buffer, size_t size);
+
+MLA_POLICY_API mla_status mla_policy_counts(mla_policy* policy, mla_counts* counts);
+
+/* Bytes of the lookup table in memory, and the tuned shapes in it. Either pointer may be null. */
+MLA_POLICY_API mla_status mla_policy_table_size(mla_policy* policy,
+                                                int64_t* shapes,
+                                                int64_t* bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLA_POLICY_H_ */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The hash table of the run-time lookup: shape keys to packed configurations, built once and
+// read-only. Open addressing over cache lines of two entries; a lookup in a table that is not in
+// the caches costs one memory access, rarely two.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/config.h"
+#include "kernels/shape_key.h"
+
+namespace mla::policy {
+
+// What the evidence says about a shape, or about all tuned shapes of a length bucket.
+enum class Ruling : uint8_t {
+  kWinner,       // `config` beat the default
+  kVerifyAgain,  // the same, measured in another software environment
+  kDefaultBest,  // no candidate beat the default
+  kUndecided,    // no candidate was certain to beat the default
+  kDemoted,      // a winner that no longer held when it was timed again
+  kFailed,       // could not be measured
+  kDisagree,     // rows of one key with different rulings or winners
+};
+
+struct ShapeEntry {
+  ShapeKey key = kNoKey;
+  uint64_t config = 0;  // pack_config()
+  float gain = 0;
+  float expected_us = 0;
+  uint64_t ruling : 8 = 0;
+  uint64_t database : 8 = 0;    // index into the list of opened files
+  uint64_t winner_id : 48 = 0;  // row id there; 0: none, or too large to be kept
+};
+static_assert(sizeof(ShapeEntry) == 32);
+
+inline constexpr uint64_t kMaxWinnerId = (uint64_t{1} << 48) - 1;
+
+// False where a knob's value does not fit; those are far outside every space.
+bool pack_config(const KernelConfig& config, uint64_t* packed) noexcept;
+KernelConfig unpack_config(uint64_t packed) noexcept;
+
+class ShapeTable {
+ public:
+  // Keys are distinct and not kNoKey. Throws std::bad_alloc.
+  explicit ShapeTable(const std::vector<ShapeEntry>& entries);
+
+  // Null where the key is absent.
+  const ShapeEntry* find(ShapeKey key) const noexcept {
+    for (size_t line = home_line(key);; line = line + 1 == line_count_ ? 0 : line + 1) {
+      const Line& entries = lines_[line];
+      if (entries[0].key == key) return &entries[0];
+      if (entries[1].key == key) return &entries[1];
+      if (entries[1].key == kNoKey) return nullptr;  // lines fill from the front
+    }
+  }
+
+  size_t memory_bytes() const { return allocated_bytes_; }
+
+ private:
+  using Line = ShapeEntry[2];
+  struct Free {
+    void operator()(Line* lines) const;
+  };
+
+  // Lemire's fastrange: the high half of hash x count, in place of a modulo.
+  size_t home_line(ShapeKey key) const noexcept {
+    uint64_t hash = key * 0x9E3779B97F4A7C15ull;
+    hash = (hash ^ (hash >> 32)) *
+           0xD6E8FEB86659FD93ull;  // fold the high bits down, then spread again
+    return static_cast<size_t>((static_cast<unsigned __int128>(hash) * line_count_) >> 64);
+  }
+
+  size_t line_count_ = 0;
+  size_t allocated_bytes_ = 0;
+  std::unique_ptr<Line[], Free> lines_;
+};
+
+}  // namespace mla::policy

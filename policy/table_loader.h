@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// From database files to the entries of a lookup table: the overlay of files, and what a length
+// bucket answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/space.h"
+#include "policy/default_policy.h"
+#include "policy/shape_table.h"
+
+namespace mla::policy {
+
+// The most splits that any row of this batch, q_len and nhead asks for.
+struct SplitsNeed {
+  uint16_t batch = 0;
+  uint8_t q_len = 0;
+  uint8_t nhead = 0;
+  int32_t splits = 0;
+};
+
+struct LoadedEntries {
+  std::vector<ShapeEntry> entries;  // exact and bucket keys, each once
+  std::vector<SplitsNeed> needs;    // each (batch, q_len, nhead) once
+  int64_t shapes = 0;               // exact keys among `entries`
+  int64_t failed_files = 0;
+  std::vector<std::string> warnings;  // at most one line per file
+};
+
+LoadedEntries load_entries(const std::vector<std::string>& paths,
+                           const Space& space,
+                           const DefaultPolicy& default_policy);
+
+}  // namespace mla::policy
