@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/live_source.h"
+
+#include <gnu/libc-version.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <new>
+
+#include "kernels/error.h"
+#include "tuner/build_info.h"
+
+namespace mla::tuner {
+namespace {
+
+// A reference row costs seq_len x (576 + 512) float64 multiply-adds, about 0.1 s at 68,000 rows.
+// Within this many of them the reference stays below the time of one search round.
+constexpr double kReferenceMacs = 5e8;
+constexpr int64_t kMinReferenceRows = 4;
+constexpr int64_t kMaxReferenceRows = 64;
+
+int64_t reference_rows(const Workload& workload) {
+  const double row_macs =
+      static_cast<double>(std::max<int64_t>(workload.max_length(), 1)) * (kHeadDim + kValueDim);
+  return std::clamp(
+      static_cast<int64_t>(kReferenceMacs / row_macs), kMinReferenceRows, kMaxReferenceRows);
+}
+
+// Warm: the last kWarmWindow samples lie within kWarmSpread of each other. The bounds are for a
+// machine that never gets quiet; rounds are paired, so what drift is left cancels.
+constexpr size_t kWarmWindow = 5;
+constexpr double kWarmSpread = 0.03;
+constexpr size_t kWarmSamples = 40;
+constexpr std::chrono::milliseconds kWarmTime{1500};
+
+bool is_stable(const std::vector<double>& times_us) {
+  if (times_us.size() < kWarmWindow) return false;
+  const auto [low, high] = std::minmax_element(times_us.end() - kWarmWindow, times_us.end());
+  return *high <= *low * (1 + kWarmSpread);
+}
+
+std::string compiler_text() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "gcc " __VERSION__;
+#endif
+}
+
+}  // namespace
+
+db::Environment local_environment() {
+  utsname system{};
+  uname(&system);
+  db::Environment environment;
+  environment.driver = std::string(system.sysname) + " " + system.release;
+  environment.runtime = std::string("glibc ") + gnu_get_libc_version();
+  environment.compiler = compiler_text();
+  environment.code_hash = kCodeHash;
+  environment.tool_version = kToolVersion;
+  return environment;
+}
+
+LiveSource::LiveSource(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+
+Outcome LiveSource::select(const Problem& problem, uint64_t seed) {
+  if (loaded_ && workload_->problem() == problem && workload_->seed() == seed) return {};
+  // Freed first: two of the largest workloads need not fit side by side.
+  loaded_.reset();
+  workload_.reset();
+  expected_out_.clear();
+  expected_lse_.clear();
+  try {
+    WorkloadOptions options;
+    options.seed = seed;
+    workload_ = std::make_shared<Workload>(problem, options);
+    reference_ = reference_sample(workload_->params(), reference_rows(*workload_), seed);
+    loaded_ = device_->load(workload_);
+  } catch (const std::bad_alloc&) {
+    return {OutcomeKind::kOutOfMemory, "no host memory for the inputs"};
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kDevice) throw;
+    return {OutcomeKind::kOutOfMemory, error.what()};
+  }
+  return {};
+}
+
+Outcome LiveSource::admit(const KernelConfig& config, bool first) {
+  if (!loaded_) throw Error(ErrorCode::kInternal, "admit: no problem is selected");
+  if (Outcome outcome = loaded_->run(config); !outcome.ok()) return outcome;
+  loaded_->read_output(&out_, &lse_);
+  if (Outcome outcome = check_output(first); !outcome.ok()) return outcome;
+  if (first) {
+    expected_out_ = out_;
+    expected_lse_ = lse_;
+    warm_up(config);
+  }
+  return {};
+}
+
+Outcome LiveSource::check_output(bool first) {
+  const Problem& problem = workload_->problem();
+  const Tolerance allowed = tolerance(problem.kv_dtype);
+  Outcome outcome =
+      check_against_reference(reference_, problem.nhead, out_.data(), lse_.data(), allowed);
+  if (!outcome.ok()) return outcome;
+  if (!first && expected_out_.empty()) {
+    throw Error(ErrorCode::kInternal, "admit: no configuration was admitted as the first");
+  }
+  // Against itself the first one is still searched for elements that stayed poisoned.
+  const auto& expected_out = first ? out_ : expected_out_;
+  const auto& expected_lse = first ? lse_ : expected_lse_;
+  return check_against_output(workload_->params(),
+                              out_.data(),
+                              lse_.data(),
+                              expected_out.data(),
+                              expected_lse.data(),
+                              allowed);
+}
+
+void LiveSource::warm_up(const KernelConfig& config) {
+  const auto end = std::chrono::steady_clock::now() + kWarmTime;
+  std::vector<double> times_us;
+  while (times_us.size() < kWarmSamples && !is_stable(times_us) &&
+         std::chrono::steady_clock::now() < end) {
+    const TimedRun timed = loaded_->time_cold(config);
+    if (!timed.outcome.ok()) return;  // its first sample will say so again
+    times_us.push_back(timed.time_us);
+  }
+}
+
+Sample LiveSource::sample(const KernelConfig& config, const SampleId&) {
+  if (!loaded_) throw Error(ErrorCode::kInternal, "sample: no problem is selected");
+  const TimedRun timed = loaded_->time_cold(config);
+  if (timed.outcome.ok() && !(std::isfinite(timed.time_us) && timed.time_us > 0)) {
+    return {{OutcomeKind::kLaunchFailed, "the device's clock gave no time"}, 0};
+  }
+  return {timed.outcome, timed.time_us};
+}
+
+}  // namespace mla::tuner

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A test device: another device with faults, to see what the tuner makes of them. Spec:
+//
+//   faulty:RULE[,RULE...]:DEVICE       RULE = ACTION[.run|.time][@KNOBS][#N]
+//   faulty:crash@splits=4,hang.time@tile_n=16#2:cpu
+//
+//   crash  the process ends by SIGSEGV          hang   the launch never returns
+//   wrong  one output row is off by 10 %        nan    one output element is NaN
+//   slow   takes 10 times as long               fixed  takes a time that follows from the
+//   configuration
+//                                                      alone (outputs are computed as ever)
+//
+// A rule acts on the launches of run() (admission), of time_cold() (samples) or of both, of every
+// configuration or of those with these knob values, and with #N only on the N-th of these launches
+// of the process, counted from 1.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kernels/device.h"
+
+namespace mla::tuner {
+
+bool is_faulty_spec(const std::string& spec);
+
+// Throws Error(kUsage) naming the part of `rules` that cannot be read.
+std::unique_ptr<Device> add_faults(std::unique_ptr<Device> device, const std::string& rules);
+
+// Opens the device of a plain or a faulty spec through `open`.
+std::unique_ptr<Device> open_worker_device(
+    const std::string& spec,
+    const std::function<std::unique_ptr<Device>(const std::string&)>& open = open_device);
+
+}  // namespace mla::tuner
