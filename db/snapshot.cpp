@@ -18,9 +18,14 @@ constexpr size_t kMaxReasons = 16;
 // Above what any deployment needs and what the policy's table holds in memory.
 constexpr int64_t kMaxWinners = 8'000'000;
 
-bool same(const DeviceInfo& a, const DeviceInfo& b) {  // the soft fields
-  return a.name == b.name && a.memory_bytes == b.memory_bytes &&
-         a.local_memory_bytes == b.local_memory_bytes && a.relative_times == b.relative_times;
+// The soft fields. An asker that does not know one of its own (the C ABI has no memory size)
+// differs in nothing.
+bool same(const DeviceInfo& stored, const DeviceInfo& asker) {
+  const auto same_size = [](int64_t a, int64_t b) { return b == 0 || a == b; };
+  return (asker.name.empty() || stored.name == asker.name) &&
+         same_size(stored.memory_bytes, asker.memory_bytes) &&
+         same_size(stored.local_memory_bytes, asker.local_memory_bytes) &&
+         stored.relative_times == asker.relative_times;
 }
 
 bool same(const Environment& a, const Environment& b) {
@@ -163,6 +168,7 @@ class Loader {
     // A demoted winner no longer holds. Its problem is answered with the default, and by a row, so
     // that it hides a row of another database below this one.
     const bool demoted = status == WinnerStatus::kDemoted;
+    result.demoted = demoted;
     if (demoted) {
       result.verdict = Verdict::kDefaultBest;
       result.gain = 0;
