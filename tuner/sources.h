@@ -9,13 +9,11 @@
 
 namespace mla::tuner {
 
-// The forms of a device spec, one a line, for help and errors.
-extern const char kDeviceSpecForms[];
-
-// Devices that measure run in a worker process of `worker_program` (this very program where empty);
-// recordings and formulas run in this process. Throws Error(kUsage) for a spec that is none of
-// kDeviceSpecForms and Error(kDevice) for a device that is not there.
+// Devices that measure run in a worker process of `worker_program`, which understands
+// `worker --device SPEC --parent PID`; recordings and formulas run in this process. Throws
+// Error(kUsage) for a spec of no known form, naming the forms, and Error(kDevice) for a device that
+// is not there.
 std::unique_ptr<CandidateSource> open_source(const std::string& device_spec,
-                                             const std::string& worker_program = {});
+                                             const std::string& worker_program);
 
 }  // namespace mla::tuner
