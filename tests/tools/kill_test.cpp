@@ -39,7 +39,7 @@ const Scenario kCpu = {"faulty:fixed:cpu:threads=1", {"batch=2 nhead=3 seq_len=6
 // shape has its winner.
 void tune(const Scenario& scenario, const std::string& database) {
   db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
-  const auto source = watch(tuner::open_source(scenario.device, MLA_TUNE_PROGRAM));
+  const auto source = watch(tuner::open_source(scenario.device, MLA_TEST_WORKER));
   std::vector<Problem> problems;
   for (const std::string& text : scenario.problems) problems.push_back(parse_problem(text));
   tuner::SessionOptions options;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The worker of worker_source_test: as `mla-tune worker`, on the fake device. Specs: "fake",
-// "faulty:RULES:fake".
+// The worker of tests: as `mla-tune worker`, with a device "fake" beside those of the product.
 #include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
 
-#include "kernels/error.h"
-#include "kernels/text.h"
 #include "tests/tuner/live_fake_device.h"
 #include "tuner/live_source.h"
 #include "tuner/worker_faults.h"
@@ -15,9 +12,9 @@
 
 namespace {
 
-std::unique_ptr<mla::Device> open_fake(const std::string& spec) {
-  if (spec != "fake") throw mla::Error(mla::ErrorCode::kUsage, "unknown " + mla::quoted(spec));
-  return std::make_unique<mla::test::FakeDevice>();
+std::unique_ptr<mla::Device> open_test_device(const std::string& spec) {
+  if (spec == "fake") return std::make_unique<mla::test::FakeDevice>();
+  return mla::open_device(spec);
 }
 
 }  // namespace
@@ -28,7 +25,7 @@ int main(int argc, char** argv) {
   const std::string spec = argv[3];
   mla::tuner::serve_worker(STDIN_FILENO, [&spec] {
     return std::make_unique<mla::tuner::LiveSource>(
-        mla::tuner::open_worker_device(spec, open_fake));
+        mla::tuner::open_worker_device(spec, open_test_device));
   });
   return 0;
 }
