@@ -4,9 +4,8 @@
 
 #include "tools/options.h"
 
-// The isolated measuring process behind `mla-tune run`; started by it, not by people. Takes the
-// words after the program name's verb itself, so that a candidate's crash never meets the option
-// parser.
+// The measuring process behind `mla-tune run`, started by it and not by people. Dispatched ahead of
+// the option parser, which knows nothing of it.
 int worker_main(int argc, char** argv);
 
 namespace mla::tools {

@@ -144,14 +144,10 @@ Table winner_table(const std::vector<db::WinnerRecord>& winners, bool relative_t
   table.column("verdict");
   table.column("tried/pruned/failed");
   table.column("config");
-  const auto number = [&](double time_us) {
-    if (!(time_us > 0)) return std::string("-");
-    return relative_times ? fmt::format("{:.4f}", time_us) : fmt::format("{:.1f}", time_us);
-  };
   for (const db::WinnerRecord& winner : winners) {
     std::vector<std::string> cells = shape_cells(shape, winner.problem);
-    for (std::string cell : {number(winner.default_us),
-                             number(winner.expected_us),
+    for (std::string cell : {time_cell(winner.default_us, relative_times),
+                             time_cell(winner.expected_us, relative_times),
                              gain_text(winner),
                              verdict_text(winner.verdict),
                              counts_text(winner),

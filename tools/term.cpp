@@ -137,7 +137,12 @@ std::string percent_text(double fraction) {
 
 std::string time_text(double time_us, bool relative) {
   if (!(time_us > 0)) return "-";
-  return relative ? fmt::format("{:.4f} rel", time_us) : fmt::format("{:.1f} us", time_us);
+  return time_cell(time_us, relative) + (relative ? " rel" : " us");
+}
+
+std::string time_cell(double time_us, bool relative) {
+  if (!(time_us > 0)) return "-";
+  return relative ? fmt::format("{:.4f}", time_us) : fmt::format("{:.1f}", time_us);
 }
 
 std::string count_text(int64_t count) {

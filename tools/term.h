@@ -57,5 +57,7 @@ std::string percent_text(double fraction);  // "+10.5%"
 std::string count_text(int64_t count);      // "3,288"
 // "611.9 us"; a recording of ratios has no microseconds: "0.9512 rel".
 std::string time_text(double time_us, bool relative);
+// The same without a unit, for a column whose title has it: "611.9", "0.9512", "-" where unknown.
+std::string time_cell(double time_us, bool relative);
 
 }  // namespace mla::tools

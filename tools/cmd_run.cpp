@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// `mla-tune run`: shapes in, winners in the database, a table on standard output.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "db/store.h"
+#include "kernels/error.h"
+#include "policy/default_policy.h"
+#include "tools/commands.h"
+#include "tools/grid.h"
+#include "tools/json.h"
+#include "tools/paths.h"
+#include "tools/progress.h"
+#include "tools/run_plan.h"
+#include "tools/run_result.h"
+#include "tools/signals.h"
+#include "tools/target.h"
+#include "tuner/sources.h"
+
+namespace mla::tools {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof "2026-01-01T00:00:00Z"];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+db::RunInfo run_info(const Options& options) {
+  db::RunInfo run;
+  run.started_utc = utc_now();
+  run.host = host_name();
+  run.command_line = options.command_line;
+  run.seed = options.seed;
+  const long pages = sysconf(_SC_AVPHYS_PAGES);
+  run.free_memory_bytes = pages > 0 ? int64_t{pages} * sysconf(_SC_PAGESIZE) : 0;
+  return run;
+}
+
+// A recording answers for its own shapes where the command names none; the preset `quick` does for
+// a device.
+std::vector<Problem> run_problems(const Options& options, const tuner::CandidateSource& source) {
+  if (names_shapes(options)) return problems_of(grid_of(options, {}));
+  std::vector<Problem> recorded = source.recorded_problems();
+  if (!recorded.empty()) return recorded;
+  return problems_of(preset("quick"));
+}
+
+// --config texts fill their gaps from the default of the first shape: one list serves all shapes,
+// so a knob that has to follow the shape is to be written out.
+std::vector<KernelConfig> only_configs(const Options& options,
+                                       const Space& space,
+                                       const std::vector<Problem>& problems) {
+  std::vector<KernelConfig> configs;
+  const policy::DefaultPolicy default_policy(space);
+  for (const std::string& text : options.configs) {
+    for (const Problem& problem : problems) {
+      const KernelConfig config = parse_config(text, default_policy(problem));
+      if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
+        configs.push_back(config);
+      }
+    }
+  }
+  return configs;
+}
+
+tuner::SessionOptions session_options(const Options& options, std::vector<KernelConfig> only) {
+  tuner::SessionOptions session;
+  session.seed = options.seed;
+  session.budget_s = options.budget_s;
+  if (options.rounds > 0) session.final_rounds = options.rounds;
+  session.max_configs = options.max_configs;
+  session.baseline = options.baseline;
+  session.retune = options.retune;
+  session.only = std::move(only);
+  return session;
+}
+
+int print_plan(const Options& options, RunPlan plan, const std::string& spec) {
+  plan.device_spec = spec;
+  plan.budget_s = options.budget_s;
+  fmt::print("{}", options.json ? plan_json(plan) + "\n" : plan_text(plan));
+  return kDone;
+}
+
+tuner::SessionResult measure(const Options& options,
+                             tuner::CandidateSource& source,
+                             const std::string& database,
+                             const std::vector<Problem>& problems,
+                             std::vector<KernelConfig> only) {
+  db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
+  install_stop_signals();
+  ProgressOptions shown;
+  shown.lines = options.progress && !options.quiet;
+  shown.permanent = !options.quiet;
+  shown.every_failure = options.verbose;
+  shown.relative_times = source.info().relative_times;
+  RunProgress progress(stderr, inspect(stderr, options.color), shown);
+  tuner::SessionResult result = tuner::run_session(
+      source,
+      &store,
+      run_info(options),
+      problems,
+      session_options(options, std::move(only)),
+      [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
+      stop_requested());
+  progress.clear();
+  if (!options.quiet) fmt::print(stderr, "{}", failure_text(progress.failures(), options.device));
+  return result;
+}
+
+}  // namespace
+
+int cmd_run(const Options& given) {
+  Options options = given;
+  options.device = device_spec(given.device);
+  const std::string database = own_database(options.databases);
+  const auto source = tuner::open_source(options.device, self_executable());
+  const std::vector<Problem> problems = run_problems(options, *source);
+  const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
+  if (options.dry_run) {
+    return print_plan(options, make_plan(*source, problems, only, database), options.device);
+  }
+  RunDocument run;
+  run.command_line = options.command_line;
+  run.device_spec = options.device;
+  run.device = source->info();
+  run.database = database;
+  const tuner::SessionResult result = measure(options, *source, database, problems, only);
+  run.result = &result;
+  const int status = run_status(result, stop_signal());
+  run.status = run_status_text(status);
+  if (options.json) {
+    fmt::print("{}\n", run_json(run));
+  } else {
+    fmt::print("{}", run_text(run, inspect(stdout, options.color)));
+    if (!options.quiet) fmt::print("{}", next_steps(run, status));
+  }
+  if (!options.quiet) fmt::print(stderr, "{}", run_notes(run, status, options.verbose));
+  return status;
+}
+
+}  // namespace mla::tools

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The report as CSV (RFC 4180): one line per tuned shape, one column per field of a problem and per
+// knob. Provenance goes in front as '#' lines, which the replay device skips.
+#include <fmt/format.h>
+
+#include "tools/report_data.h"
+
+namespace mla::tools {
+namespace {
+
+std::string quoted_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string line(const std::vector<std::string>& fields) {
+  std::string text;
+  for (size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + quoted_field(fields[i]);
+  return text + "\n";
+}
+
+std::string comment(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return "# " + text + "\n";
+}
+
+std::string number(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+std::string known_time(double time_us, bool relative) {
+  return relative || !(time_us > 0) ? "" : number(time_us);
+}
+
+std::string header() {
+  std::vector<std::string> names = {"device",
+                                    "arch",
+                                    "compute_units",
+                                    "xcds",
+                                    "batch",
+                                    "nhead",
+                                    "seq_len",
+                                    "q_len",
+                                    "kv_dtype",
+                                    "page_size",
+                                    "shared_prefix",
+                                    "share_group",
+                                    "imbalance",
+                                    "pool"};
+  for (const Knob knob : kKnobs) names.emplace_back(name(knob));
+  for (const char* more : {"default_us",       "expected_us",    "gain",
+                           "gain_low",         "gain_high",      "verdict",
+                           "reference",        "rounds",         "wins",
+                           "losses",           "p_value",        "placebo_noise",
+                           "configs_measured", "configs_pruned", "configs_failed",
+                           "default_config",   "finalist",       "finalist_gain",
+                           "started_utc",      "code_hash"}) {
+    names.emplace_back(more);
+  }
+  return line(names);
+}
+
+std::string shape_line(const ReportDevice& device, const ReportShape& shape) {
+  const db::WinnerRecord& w = shape.summary.winner;
+  const Problem& p = w.problem;
+  const DeviceInfo& d = device.device;
+  std::vector<std::string> fields = {d.name,
+                                     d.arch,
+                                     std::to_string(d.compute_units),
+                                     std::to_string(d.xcds),
+                                     std::to_string(p.batch),
+                                     std::to_string(p.nhead),
+                                     std::to_string(p.seq_len),
+                                     std::to_string(p.q_len),
+                                     std::string(name(p.kv_dtype)),
+                                     std::to_string(p.page_size),
+                                     std::to_string(p.shared_prefix),
+                                     std::to_string(p.share_group),
+                                     std::to_string(p.imbalance),
+                                     std::string(name(p.pool))};
+  for (const Knob knob : kKnobs) fields.push_back(value_text(knob, get(w.config, knob)));
+  for (std::string field : {known_time(w.default_us, d.relative_times),
+                            known_time(w.expected_us, d.relative_times),
+                            number(w.gain),
+                            number(w.gain_low),
+                            number(w.gain_high),
+                            std::string(db::name(w.verdict)),
+                            w.reference,
+                            std::to_string(w.rounds),
+                            std::to_string(w.wins),
+                            std::to_string(w.losses),
+                            number(w.p_value),
+                            number(w.placebo_noise),
+                            std::to_string(w.configs_measured),
+                            std::to_string(w.configs_pruned),
+                            std::to_string(w.configs_failed),
+                            to_text(w.default_config),
+                            to_text(w.finalist),
+                            number(w.finalist_gain),
+                            shape.summary.run.started_utc,
+                            shape.summary.environment.code_hash}) {
+    fields.push_back(std::move(field));
+  }
+  return line(fields);
+}
+
+}  // namespace
+
+std::string report_csv(const ReportData& report) {
+  std::string text = comment(
+      fmt::format("mla-tune report of {} ({})", report.database.path, report.database.database_id));
+  for (const ReportDevice& device : report.devices) {
+    for (const db::RunInfo& run : device.runs) {
+      text += comment(fmt::format(
+          "{} on {}, seed {}: {}", run.started_utc, run.host, run.seed, run.command_line));
+    }
+  }
+  text += header();
+  for (const ReportDevice& device : report.devices) {
+    for (const ReportShape& shape : device.shapes) text += shape_line(device, shape);
+  }
+  return text;
+}
+
+}  // namespace mla::tools

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "tools/report_data.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "tuner/stats.h"
+
+namespace mla::tools {
+namespace {
+
+struct Series {
+  std::vector<double> times_us;
+  std::vector<double> gains;  // over the default of the same round
+};
+using SeriesByConfig = std::map<KernelConfig, Series>;
+
+std::optional<double> default_time(const db::RoundRecord& round, const KernelConfig& config) {
+  for (const db::SampleRecord& sample : round.samples) {
+    if (sample.outcome == OutcomeKind::kOk && sample.config == config && sample.role != "placebo") {
+      return sample.time_us;
+    }
+  }
+  return std::nullopt;
+}
+
+SeriesByConfig collect(const std::vector<db::RoundRecord>& rounds, const KernelConfig& reference) {
+  SeriesByConfig series;
+  for (const db::RoundRecord& round : rounds) {
+    const std::optional<double> base_us = default_time(round, reference);
+    for (const db::SampleRecord& sample : round.samples) {
+      if (sample.outcome != OutcomeKind::kOk || !(sample.time_us > 0)) continue;
+      Series& one = series[sample.config];
+      one.times_us.push_back(sample.time_us);
+      if (base_us) one.gains.push_back(*base_us / sample.time_us - 1);
+    }
+  }
+  return series;
+}
+
+DosePoint point_of(const KernelConfig& config, const Series& series) {
+  DosePoint point;
+  point.splits = config.splits;
+  point.config = config;
+  point.samples = static_cast<int64_t>(series.times_us.size());
+  point.time_us = tuner::median(series.times_us);
+  point.low_us = tuner::quantile(series.times_us, 0.25);
+  point.high_us = tuner::quantile(series.times_us, 0.75);
+  point.gain = series.gains.empty() ? 0 : tuner::median(series.gains);
+  return point;
+}
+
+std::vector<DosePoint> dose_response(const SeriesByConfig& series) {
+  std::map<int32_t, DosePoint> best;
+  for (const auto& [config, one] : series) {
+    const DosePoint point = point_of(config, one);
+    const auto [place, first] = best.try_emplace(point.splits, point);
+    if (!first && point.time_us < place->second.time_us) place->second = point;
+  }
+  std::vector<DosePoint> points;
+  for (const auto& entry : best) points.push_back(entry.second);
+  return points;
+}
+
+double spread_of(const SeriesByConfig& series) {
+  std::vector<double> spreads;
+  for (const auto& entry : series) {
+    const DosePoint point = point_of(entry.first, entry.second);
+    if (point.samples >= 3) spreads.push_back((point.high_us - point.low_us) / 2 / point.time_us);
+  }
+  return spreads.empty() ? 0 : tuner::median(spreads);
+}
+
+double drift_of(const std::vector<db::RoundRecord>& rounds, const KernelConfig& reference) {
+  std::vector<double> times_us;
+  for (const db::RoundRecord& round : rounds) {
+    if (const std::optional<double> time_us = default_time(round, reference)) {
+      times_us.push_back(*time_us);
+    }
+  }
+  const auto quarter = static_cast<std::ptrdiff_t>(times_us.size() / 4);
+  if (quarter == 0) return 0;
+  return tuner::median({times_us.end() - quarter, times_us.end()}) /
+             tuner::median({times_us.begin(), times_us.begin() + quarter}) -
+         1;
+}
+
+ReportShape shape_of(const db::Store& store, const db::TuningSummary& summary) {
+  ReportShape shape;
+  shape.summary = summary;
+  const std::vector<db::RoundRecord> rounds = store.load_rounds(summary.tuning_id);
+  const KernelConfig& reference = summary.winner.default_config;
+  const SeriesByConfig series = collect(rounds, reference);
+  shape.dose = dose_response(series);
+  for (const db::OutcomeRecord& record : store.load_outcomes(summary.tuning_id)) {
+    if (record.outcome.ok()) continue;
+    FailureGroup& group = shape.failures[record.outcome.kind];
+    if (group.count++ == 0) {
+      group.config = record.config;
+      group.text = record.outcome.text;
+    }
+  }
+  shape.quality.rounds = static_cast<int64_t>(rounds.size());
+  for (const db::RoundRecord& round : rounds) {
+    shape.quality.samples += static_cast<int64_t>(round.samples.size());
+  }
+  shape.quality.spread = spread_of(series);
+  shape.quality.drift = drift_of(rounds, reference);
+  return shape;
+}
+
+bool same_environment(const db::Environment& a, const db::Environment& b) {
+  return a.driver == b.driver && a.runtime == b.runtime && a.compiler == b.compiler &&
+         a.code_hash == b.code_hash && a.tool_version == b.tool_version;
+}
+
+ReportDevice& device_of(const db::TuningSummary& summary, ReportData* report) {
+  for (ReportDevice& device : report->devices) {
+    if (device_key(device.device) == device_key(summary.device) &&
+        device.device.name == summary.device.name &&
+        same_environment(device.environment, summary.environment)) {
+      return device;
+    }
+  }
+  report->devices.push_back({summary.device, summary.environment, {}, {}, {}, {}});
+  return report->devices.back();
+}
+
+void add_run(const db::TuningSummary& summary, ReportDevice* device) {
+  const auto same = [&](const db::RunInfo& run) {
+    return run.started_utc == summary.run.started_utc &&
+           run.command_line == summary.run.command_line;
+  };
+  if (std::none_of(device->runs.begin(), device->runs.end(), same)) {
+    device->runs.push_back(summary.run);
+  }
+  if (std::find(device->protocols.begin(), device->protocols.end(), summary.protocol) ==
+      device->protocols.end()) {
+    device->protocols.push_back(summary.protocol);
+  }
+}
+
+}  // namespace
+
+std::vector<db::WinnerRecord> winners_of(const ReportDevice& device) {
+  std::vector<db::WinnerRecord> winners;
+  for (const ReportShape& shape : device.shapes) winners.push_back(shape.summary.winner);
+  return winners;
+}
+
+ReportData gather_report(const db::Store& store) {
+  ReportData report;
+  report.database = store.info();
+  for (const db::TuningSummary& summary : store.summaries()) {
+    ReportDevice& device = device_of(summary, &report);
+    add_run(summary, &device);
+    device.shapes.push_back(shape_of(store, summary));
+  }
+  for (ReportDevice& device : report.devices) device.summary = summarize(winners_of(device));
+  return report;
+}
+
+}  // namespace mla::tools

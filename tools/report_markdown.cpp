@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The report as Markdown: answer first, evidence after.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/report_data.h"
+#include "tools/term.h"
+
+namespace mla::tools {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+// A '|' or a line break in a stored text would end the cell.
+std::string cell(std::string text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string row(const Cells& cells) {
+  std::string line = "|";
+  for (const std::string& text : cells) line += " " + cell(text) + " |";
+  return line + "\n";
+}
+
+std::string head(const Cells& titles) {
+  std::string rule = "|";
+  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
+  return row(titles) + rule + "\n";
+}
+
+std::string environment_section(const ReportDevice& device) {
+  const DeviceInfo& info = device.device;
+  const db::Environment& e = device.environment;
+  std::string text = fmt::format("## {} ({})\n\n", cell(info.name), device_key(info));
+  if (info.relative_times) {
+    text += "Times are ratios of a recording: they compare within one shape only.\n\n";
+  }
+  text += head({"environment", "value"});
+  const Cells names = {"driver", "runtime", "compiler", "kernel code", "tool"};
+  const Cells values = {e.driver, e.runtime, e.compiler, e.code_hash, e.tool_version};
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!values[i].empty()) text += row({names[i], values[i]});
+  }
+  for (const db::RunInfo& run : device.runs) {
+    text += row(
+        {"run",
+         fmt::format(
+             "{} on {}, seed {}: `{}`", run.started_utc, run.host, run.seed, run.command_line)});
+  }
+  for (const std::string& protocol : device.protocols) text += row({"protocol", protocol});
+  return text;
+}
+
+std::string answer_section(const ReportDevice& device) {
+  std::string text = "\n### Answer\n\n" + summary_text(device.summary) + ".\n";
+  if (device.summary.placebo_noise > kNoiseWarning) {
+    text += fmt::format("\n**Noisy**: the placebo moved by up to {:.2f}%.\n",
+                        100 * device.summary.placebo_noise);
+  }
+  const bool relative = device.device.relative_times;
+  text += "\nGain: median over paired rounds, quartiles in brackets.\n\n";
+  text += head({"shape",
+                relative ? "default (relative)" : "default us",
+                relative ? "best (relative)" : "best us",
+                "gain",
+                "verdict",
+                "rounds won/lost/all",
+                "p",
+                "tried/pruned/failed",
+                "config"});
+  for (const ReportShape& shape : device.shapes) {
+    const db::WinnerRecord& w = shape.summary.winner;
+    text += row({to_text(w.problem),
+                 time_cell(w.default_us, relative),
+                 time_cell(w.expected_us, relative),
+                 gain_text(w),
+                 verdict_text(w.verdict),
+                 fmt::format("{}/{}/{}", w.wins, w.losses, w.rounds),
+                 fmt::format("{:.2g}", w.p_value),
+                 counts_text(w),
+                 "`" + to_text(w.config) + "`"});
+  }
+  return text;
+}
+
+// One '#' per 2.5 % of the longest time: the shape of the curve at a glance.
+std::string bar(double time_us, double longest_us) {
+  const double part = longest_us > 0 ? time_us / longest_us : 0;
+  return std::string(static_cast<size_t>(std::clamp(part, 0.0, 1.0) * 40), '#');
+}
+
+std::string dose_section(const ReportDevice& device) {
+  const bool relative = device.device.relative_times;
+  std::string text =
+      "\n### Time against splits\n\nThe best configuration of each split count; median and "
+      "quartiles "
+      "of its samples, gain over the default inside the same rounds.\n";
+  for (const ReportShape& shape : device.shapes) {
+    if (shape.dose.empty()) continue;
+    double longest_us = 0;
+    for (const DosePoint& point : shape.dose) longest_us = std::max(longest_us, point.time_us);
+    const db::WinnerRecord& w = shape.summary.winner;
+    text += fmt::format("\n{} (default splits={}, answer splits={})\n\n",
+                        to_text(w.problem),
+                        w.default_config.splits,
+                        w.config.splits);
+    text += head({"splits", relative ? "relative" : "us", "quartiles", "n", "gain", "", "config"});
+    for (const DosePoint& point : shape.dose) {
+      text += row({std::to_string(point.splits),
+                   time_cell(point.time_us, relative),
+                   time_cell(point.low_us, relative) + ".." + time_cell(point.high_us, relative),
+                   std::to_string(point.samples),
+                   percent_text(point.gain),
+                   bar(point.time_us, longest_us),
+                   "`" + to_text(point.config) + "`"});
+    }
+  }
+  return text;
+}
+
+std::string failure_section(const ReportDevice& device) {
+  std::string rows;
+  for (const ReportShape& shape : device.shapes) {
+    for (const auto& [kind, group] : shape.failures) {
+      rows += row({to_text(shape.summary.winner.problem),
+                   std::string(name(kind)),
+                   std::to_string(group.count),
+                   group.text,
+                   "`" + to_text(group.config) + "`"});
+    }
+  }
+  if (rows.empty()) return "\n### Failures\n\nNone.\n";
+  return "\n### Failures\n\n" + head({"shape", "outcome", "count", "first", "config"}) + rows;
+}
+
+std::string quality_section(const ReportDevice& device) {
+  std::string text =
+      "\n### Measurement quality\n\nSpread: half the interquartile range of a configuration over "
+      "its "
+      "median, median over configurations. Drift: the default's median in the last quarter of the "
+      "rounds against the first. Placebo: a second copy of the default in every final round.\n\n";
+  text += head({"shape", "rounds", "samples", "spread", "drift", "placebo noise"});
+  for (const ReportShape& shape : device.shapes) {
+    const Quality& q = shape.quality;
+    text += row({to_text(shape.summary.winner.problem),
+                 std::to_string(q.rounds),
+                 std::to_string(q.samples),
+                 fmt::format("{:.2f}%", 100 * q.spread),
+                 percent_text(q.drift),
+                 fmt::format("{:.2f}%", 100 * shape.summary.winner.placebo_noise)});
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string report_markdown(const ReportData& report) {
+  std::string text = fmt::format("# Tuning report\n\nDatabase `{}` ({}), {} samples.\n",
+                                 report.database.path,
+                                 report.database.database_id,
+                                 count_text(report.database.samples));
+  if (report.devices.empty()) text += "\nNo finished shape yet.\n";
+  for (const ReportDevice& device : report.devices) {
+    text += "\n" + environment_section(device) + answer_section(device) + dose_section(device) +
+            failure_section(device) + quality_section(device);
+  }
+  return text;
+}
+
+}  // namespace mla::tools

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "tools/run_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/commands.h"
+#include "tools/results.h"
+
+namespace mla::tools {
+namespace {
+
+bool answered(const tuner::ShapeResult& shape) {
+  return shape.status == tuner::ShapeStatus::kDone ||
+         shape.status == tuner::ShapeStatus::kAlreadyDone;
+}
+
+std::vector<db::WinnerRecord> winners_of(const tuner::SessionResult& result) {
+  std::vector<db::WinnerRecord> winners;
+  for (const tuner::ShapeResult& shape : result.shapes) {
+    if (answered(shape)) winners.push_back(shape.winner);
+  }
+  return winners;
+}
+
+bool any(const tuner::SessionResult& result, tuner::ShapeStatus status) {
+  return std::any_of(result.shapes.begin(),
+                     result.shapes.end(),
+                     [&](const tuner::ShapeResult& shape) { return shape.status == status; });
+}
+
+std::string left_out_text(const tuner::SessionResult& result) {
+  std::string text;
+  for (const tuner::ShapeResult& shape : result.shapes) {
+    if (answered(shape)) continue;
+    const char* what = shape.status == tuner::ShapeStatus::kOutOfBudget ? "out of budget"
+                       : shape.status == tuner::ShapeStatus::kStopped   ? "stopped"
+                                                                        : "failed";
+    text += fmt::format("mla-tune run: {}: {}{}{}\n",
+                        to_text(shape.problem),
+                        what,
+                        shape.text.empty() ? "" : ": ",
+                        shape.text);
+  }
+  return text;
+}
+
+}  // namespace
+
+int run_status(const tuner::SessionResult& result, int signal) {
+  if (signal != 0) return kSignalBase + signal;
+  if (any(result, tuner::ShapeStatus::kOutOfBudget)) return kStoppedEarly;
+  const bool failed =
+      any(result, tuner::ShapeStatus::kFailed) ||
+      std::any_of(result.shapes.begin(), result.shapes.end(), [](const tuner::ShapeResult& shape) {
+        return answered(shape) && shape.winner.verdict == db::Verdict::kFailed;
+      });
+  return failed ? kNegativeAnswer : kDone;
+}
+
+std::string run_status_text(int status) {
+  if (status == kDone) return "done";
+  if (status == kStoppedEarly) return "out_of_budget";
+  return status == kNegativeAnswer ? "failed" : "stopped";
+}
+
+std::string run_text(const RunDocument& run, const Terminal& terminal) {
+  const std::vector<db::WinnerRecord> winners = winners_of(*run.result);
+  if (winners.empty()) return "no shape was finished\n";
+  return winner_table(winners, run.device.relative_times).text(terminal) +
+         fmt::format("{}; {} of {} shapes in {}, {} samples measured, {} reused\n",
+                     summary_text(summarize(winners)),
+                     winners.size(),
+                     run.result->shapes.size(),
+                     duration_text(run.result->elapsed_s),
+                     count_text(run.result->samples_measured),
+                     count_text(run.result->samples_reused));
+}
+
+std::string next_steps(const RunDocument& run, int status) {
+  const std::vector<db::WinnerRecord> winners = winners_of(*run.result);
+  if (winners.empty() || status >= kSignalBase) return "";
+  const std::string database = "--db " + shell_quoted({run.database});
+  const std::string device = "--device " + shell_quoted({run.device_spec});
+  const db::WinnerRecord& shown = winners.back();
+  return fmt::format(
+      "next: mla-tune report {0} -o report.md\n"
+      "      mla-tune lookup {1} {0} {2} --explain\n"
+      "      mla-tune bench {1} {2} --config {3}\n",
+      database,
+      device,
+      shape_options(shown.problem),
+      shell_quoted(
+          {to_text(shown.verdict == db::Verdict::kFaster ? shown.config : shown.finalist)}));
+}
+
+std::string run_notes(const RunDocument& run, int status, bool verbose) {
+  std::string text = left_out_text(*run.result);
+  const ResultSummary summary = summarize(winners_of(*run.result));
+  if (summary.placebo_noise > kNoiseWarning) {
+    text += fmt::format(
+        "mla-tune run: warning: the placebo moved by {:.2f}%: this machine is noisy, gains below "
+        "that say little\n",
+        100 * summary.placebo_noise);
+  }
+  if (verbose) {
+    text += fmt::format("mla-tune run: {:.2f} s in all, {:.2f} s on the device\n",
+                        run.result->elapsed_s,
+                        run.result->device_s);
+  }
+  if (status == kStoppedEarly || status >= kSignalBase) {
+    text +=
+        fmt::format("mla-tune run: saved in {}; resume with: {}\n", run.database, run.command_line);
+  }
+  return text;
+}
+
+std::string failure_text(const FailureCounts& failures, const std::string& device_spec) {
+  std::string text;
+  for (const auto& [kind, failure] : failures) {
+    if (kind == OutcomeKind::kNotRecorded) continue;
+    text += fmt::format(
+        "mla-tune run: {} x {}, first: {}\n    mla-tune bench --device {} {} --config {}\n",
+        failure.count,
+        name(kind),
+        failure.text,
+        shell_quoted({device_spec}),
+        shape_options(failure.problem),
+        shell_quoted({to_text(failure.config)}));
+  }
+  return text;
+}
+
+std::string shape_options(const Problem& p) {
+  const Problem defaults;
+  std::string text = fmt::format("--batch {} --nhead {}", p.batch, p.nhead);
+  if (p.seq_len > 0) text += fmt::format(" --seq-len {}", p.seq_len);
+  if (p.q_len != defaults.q_len) text += fmt::format(" --q-len {}", p.q_len);
+  if (p.page_size != defaults.page_size) text += fmt::format(" --page-size {}", p.page_size);
+  if (p.shared_prefix > 0) {
+    text += fmt::format(" --shared-prefix {}/{}", p.shared_prefix, p.share_group);
+  }
+  if (p.imbalance != defaults.imbalance) text += fmt::format(" --imbalance {}", p.imbalance);
+  if (p.pool != defaults.pool) text += fmt::format(" --pool {}", name(p.pool));
+  return text;
+}
+
+}  // namespace mla::tools

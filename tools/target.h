@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The device that a command means.
+#pragma once
+
+#include <string>
+
+#include "kernels/space.h"
+
+namespace mla::tools {
+
+// `given`, or the best device present. Throws Error(kDevice) where there is none.
+std::string device_spec(const std::string& given);
+
+// Whether times come from a recording or a formula: nothing is measured here then.
+bool is_simulated(const std::string& spec);
+
+// The space of a device without a worker process: what `space` and `lookup` need. Throws like
+// open_device and open_source.
+Space space_of(const std::string& spec);
+
+}  // namespace mla::tools
