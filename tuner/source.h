@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Where the tuner's times come from: a device in this process, a device behind an isolated worker, a
-// recording, or a formula. Search and guard see only this.
+// Where the tuner's times come from: a device in this process, a device behind an isolated worker,
+// a recording, or a formula. Search and guard see only this.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "db/record.h"
 #include "kernels/outcome.h"
@@ -35,13 +36,19 @@ class CandidateSource {
   virtual const Space& space() const = 0;
   virtual db::Environment environment() const = 0;
 
-  // Makes `problem` the current one: inputs from `seed`, reference, warm-up until stable. kOk, or why it
-  // cannot be measured at all (kOutOfMemory, say).
+  // What a search may visit: the space's listing, less what this source knows it cannot serve.
+  virtual Space::Listing list(const Problem& problem) const { return space().list(problem); }
+
+  // The problems that a recording answers for, empty for a device that measures.
+  virtual std::vector<Problem> recorded_problems() const { return {}; }
+
+  // Makes `problem` the current one: inputs from `seed`, reference, warm-up until stable. kOk, or
+  // why it cannot be measured at all (kOutOfMemory, say).
   virtual Outcome select(const Problem& problem, uint64_t seed) = 0;
 
-  // Whether a time of this configuration may count: runs once on poisoned outputs, every element compared,
-  // canaries, capture. `first` is the default, which is checked against the float64 reference and becomes
-  // what the others are compared with.
+  // Whether a time of this configuration may count: runs once on poisoned outputs, every element
+  // compared, canaries, capture. `first` is the default, which is checked against the float64
+  // reference and becomes what the others are compared with.
   virtual Outcome admit(const KernelConfig& config, bool first) = 0;
 
   // One cold sample of an admitted configuration.
