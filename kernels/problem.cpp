@@ -164,10 +164,6 @@ int32_t imbalance_class(int64_t max_len, int64_t mean_len) {
   return 8;
 }
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 int64_t row_bytes(KvDtype dtype) {
   return dtype == KvDtype::kFp8 ? kHeadDim : 2 * kHeadDim;
 }

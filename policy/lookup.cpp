@@ -11,33 +11,39 @@
 namespace mla::policy {
 namespace {
 
-// What an entry's ruling means for the answer. A source of kDefault: the entry gives no advice.
+// What an entry's ruling means for the answer.
 struct RulingRow {
   Ruling ruling;
+  bool wins;     // the entry's configuration is answered, else the default
   bool advises;  // the answer counts as exact or bucketed
   const char* exact_reason;
   const char* bucket_reason;
 };
 constexpr RulingRow kRulings[] = {
-    {Ruling::kWinner, true, "tuned at this very shape", "tuned at a length of this bucket"},
+    {Ruling::kWinner, true, true, "tuned at this very shape", "tuned at a length of this bucket"},
     {Ruling::kVerifyAgain,
+     true,
      true,
      "tuned at this very shape in another environment: verify again",
      "tuned at a length of this bucket in another environment: verify again"},
-    {Ruling::kDefaultBest, true, "default is best here", "default is best here"},
+    {Ruling::kDefaultBest, false, true, "default is best here", "default is best here"},
     {Ruling::kUndecided,
+     false,
      true,
      "no candidate was certain to beat the default here",
      "no candidate was certain to beat the default here"},
     {Ruling::kDemoted,
      false,
+     false,
      "demoted: the winner no longer holds here",
      "demoted: the winner of this bucket no longer holds"},
     {Ruling::kFailed,
      false,
+     false,
      "this shape could not be measured",
      "the tuned lengths of this bucket could not be measured"},
     {Ruling::kDisagree,
+     false,
      false,
      "tuned rows of this shape disagree",
      "tuned lengths of this bucket disagree"},
@@ -56,107 +62,73 @@ Problem largest_problem() {
 
 }  // namespace
 
-std::string_view name(Source source) {
-  switch (source) {
-    case Source::kExact:
-      return "exact";
-    case Source::kBucketed:
-      return "bucketed";
-    case Source::kInterpolated:
-      return "interpolated";
-    case Source::kRobust:
-      return "robust";
-    case Source::kDefault:
-      return "default";
-    case Source::kDisabled:
-      return "disabled";
-  }
-  return "unknown";
-}
-
-struct LookupTable::Impl {
-  Impl(const std::vector<std::string>& database_paths, const Space& device_space)
-      : Impl(database_paths, device_space, DefaultPolicy(device_space)) {}
-
-  Impl(const std::vector<std::string>& database_paths,
-       const Space& device_space,
-       const DefaultPolicy& policy)
-      : Impl(database_paths,
-             device_space,
-             policy,
-             load_entries(database_paths, device_space, policy)) {}
-
-  Impl(const std::vector<std::string>& database_paths,
-       const Space& device_space,
-       const DefaultPolicy& policy,
-       LoadedEntries loaded)
-      : space(device_space),
-        default_policy(policy),
-        paths(database_paths),
-        table(loaded.entries),
-        needs(std::move(loaded.needs)),
-        warnings(std::move(loaded.warnings)),
-        shapes(loaded.shapes),
-        failed_files(loaded.failed_files) {}
-
-  Answer answer(const Problem& problem, const ShapeEntry& entry, Source source) const noexcept;
-
-  Space space;
-  DefaultPolicy default_policy;
-  std::vector<std::string> paths;
-  ShapeTable table;
-  std::vector<SplitsNeed> needs;
-  std::vector<std::string> warnings;
-  int64_t shapes;
-  int64_t failed_files;
-};
-
-// `source` is kExact or kBucketed: which key found the entry.
-Answer LookupTable::Impl::answer(const Problem& problem,
-                                 const ShapeEntry& entry,
-                                 Source source) const noexcept {
-  const bool exact = source == Source::kExact;
-  const RulingRow& ruling = kRulings[entry.ruling];
-  const bool has_winner = entry.ruling <= static_cast<uint8_t>(Ruling::kVerifyAgain);
-  Answer answer;
-  answer.reason = exact ? ruling.exact_reason : ruling.bucket_reason;
-  answer.config = has_winner ? unpack_config(entry.config) : default_policy(problem);
-  if (!ruling.advises) return answer;
-  if (!exact && has_winner && past_wave_edge(space.device(), problem, answer.config)) {
-    answer.config = default_policy(problem);
-    answer.reason = "just past a full wave of workgroups and not measured at this very length";
-    return answer;
-  }
-  answer.source = source;
-  answer.gain = entry.gain;
-  answer.expected_us = exact ? entry.expected_us : 0;
-  answer.winner_id = static_cast<int64_t>(entry.winner_id);
-  answer.database_index = static_cast<int32_t>(entry.database);
-  answer.database = paths[entry.database].c_str();
-  return answer;
-}
-
 LookupTable::LookupTable(const std::vector<std::string>& paths, const Space& space)
-    : impl_(std::make_unique<Impl>(paths, space)) {}
+    : LookupTable(paths, space, DefaultPolicy(space)) {}
 
-LookupTable::~LookupTable() = default;
+LookupTable::LookupTable(const std::vector<std::string>& paths,
+                         const Space& space,
+                         const DefaultPolicy& default_policy)
+    : LookupTable(paths, space, default_policy, load_entries(paths, space, default_policy)) {}
+
+LookupTable::LookupTable(const std::vector<std::string>& paths,
+                         const Space& space,
+                         const DefaultPolicy& default_policy,
+                         LoadedEntries loaded)
+    : table_(loaded.entries),
+      default_policy_(default_policy),
+      space_(space),
+      paths_(paths),
+      needs_(std::move(loaded.needs)),
+      warnings_(std::move(loaded.warnings)),
+      shapes_(loaded.shapes),
+      failed_files_(loaded.failed_files) {}
 
 Answer LookupTable::find(const Problem& problem) const noexcept {
   const ShapeKey exact = exact_key(problem);
   if (exact == kNoKey) {
+    const bool unknown_length = problem.seq_len == 0;
     return default_answer(
-        problem, Source::kDefault, problem.seq_len == 0 ? "length unknown" : "shape out of range");
+        problem, Source::kDefault, unknown_length ? "length unknown" : "shape out of range");
   }
-  if (const ShapeEntry* entry = impl_->table.find(exact)) {
-    return impl_->answer(problem, *entry, Source::kExact);
+  if (const ShapeEntry* entry = table_.find(exact)) return exact_answer(problem, *entry);
+  if (const ShapeEntry* entry = table_.find(bucket_key(problem))) {
+    return bucketed_answer(problem, *entry);
   }
-  if (const ShapeEntry* entry = impl_->table.find(bucket_key(problem))) {
-    return impl_->answer(problem, *entry, Source::kBucketed);
+  return default_in_range(problem, "shape not tuned");
+}
+
+Answer LookupTable::exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept {
+  const RulingRow& ruling = kRulings[entry.ruling];
+  if (!ruling.advises) return default_in_range(problem, ruling.exact_reason);
+  return {.config = ruling.wins ? unpack_config(entry.config) : default_policy_(problem),
+          .source = Source::kExact,
+          .reason = ruling.exact_reason,
+          .gain = entry.gain,
+          .expected_us = entry.expected_us,
+          .winner_id = static_cast<int64_t>(entry.winner_id),
+          .database_index = static_cast<int32_t>(entry.database),
+          .database = paths_[entry.database].c_str()};
+}
+
+Answer LookupTable::bucketed_answer(const Problem& problem,
+                                    const ShapeEntry& entry) const noexcept {
+  const RulingRow& ruling = kRulings[entry.ruling];
+  if (!ruling.advises) return default_in_range(problem, ruling.bucket_reason);
+  const KernelConfig config = ruling.wins ? unpack_config(entry.config) : default_policy_(problem);
+  if (ruling.wins && past_wave_edge(space_.device(), problem, config)) {
+    return default_in_range(problem, "just past a full wave of workgroups, not measured here");
   }
-  Answer answer;
-  answer.config = impl_->default_policy(problem);
-  answer.reason = "shape not tuned";
-  return answer;
+  return {.config = config,
+          .source = Source::kBucketed,
+          .reason = ruling.bucket_reason,
+          .gain = entry.gain,
+          .winner_id = static_cast<int64_t>(entry.winner_id),
+          .database_index = static_cast<int32_t>(entry.database),
+          .database = paths_[entry.database].c_str()};
+}
+
+Answer LookupTable::default_in_range(const Problem& problem, const char* reason) const noexcept {
+  return {.config = default_policy_(problem), .reason = reason};
 }
 
 Answer LookupTable::default_answer(const Problem& problem,
@@ -164,24 +136,22 @@ Answer LookupTable::default_answer(const Problem& problem,
                                    const char* reason) const noexcept {
   Problem of_known_length = problem;
   if (problem.seq_len == 0) of_known_length.seq_len = kMaxSeqLen;
-  Answer answer;
-  answer.source = source;
-  answer.reason = reason;
-  answer.shape_in_range = exact_key(of_known_length) != kNoKey;
-  if (!answer.shape_in_range) answer.reason = "shape out of range";
-  answer.config = impl_->default_policy(answer.shape_in_range ? problem : largest_problem());
-  return answer;
+  const bool in_range = exact_key(of_known_length) != kNoKey;
+  return {.config = default_policy_(in_range ? problem : largest_problem()),
+          .source = source,
+          .reason = in_range ? reason : "shape out of range",
+          .shape_in_range = in_range};
 }
 
 int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead) const noexcept {
   int64_t bound = 0;
-  for (const SplitsNeed& need : impl_->needs) {
+  for (const SplitsNeed& need : needs_) {
     if (need.batch > batch || need.q_len > q_len || need.nhead > nhead) continue;
     bound = std::max(bound, workspace_bytes(need.batch, need.q_len, need.nhead, need.splits));
   }
   // The default's splits depend on the work items only, and are 1 from one item per CU on: within
   // one count of row groups the most heads need the most workspace.
-  const DeviceInfo& device = impl_->space.device();
+  const DeviceInfo& device = space_.device();
   const int32_t group_rows = std::max(1, device.group_rows);
   for (int32_t heads = std::min(group_rows, nhead);; heads = std::min(heads + group_rows, nhead)) {
     for (int32_t q = 1; q <= q_len; ++q) {
@@ -190,28 +160,15 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
         problem.batch = b;
         problem.q_len = q;
         problem.nhead = heads;
-        bound =
-            std::max(bound, workspace_bytes(b, q, heads, impl_->default_policy(problem).splits));
+        bound = std::max(bound, workspace_bytes(b, q, heads, default_policy_(problem).splits));
       }
     }
     if (heads == nhead) return bound;
   }
 }
 
-const std::vector<std::string>& LookupTable::warnings() const {
-  return impl_->warnings;
-}
-int64_t LookupTable::failed_files() const {
-  return impl_->failed_files;
-}
-int64_t LookupTable::rows() const {
-  return impl_->shapes;
-}
-const Space& LookupTable::space() const {
-  return impl_->space;
-}
 size_t LookupTable::memory_bytes() const {
-  return impl_->table.memory_bytes() + impl_->needs.capacity() * sizeof(SplitsNeed);
+  return table_.memory_bytes() + needs_.capacity() * sizeof(SplitsNeed);
 }
 
 }  // namespace mla::policy

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/space.h"
 #include "policy/default_policy.h"
+#include "policy/shape_table.h"
+#include "policy/table_loader.h"
 
 namespace mla::policy {
 
@@ -23,8 +24,11 @@ enum class Source : int32_t {
   kDisabled = 5,      // lookups are switched off
 };
 inline constexpr int kSourceCount = 6;
-// Zero-terminated static text.
-std::string_view name(Source source);
+inline constexpr const char* kSourceNames[kSourceCount] = {
+    "exact", "bucketed", "interpolated", "robust", "default", "disabled"};
+constexpr std::string_view name(Source source) {
+  return kSourceNames[static_cast<int32_t>(source)];
+}
 
 struct Answer {
   KernelConfig config;
@@ -34,7 +38,7 @@ struct Answer {
   float expected_us = 0;        // 0 unknown; only for exact answers
   int64_t winner_id = 0;        // 0: none
   int32_t database_index = -1;  // which of the opened files answered; -1: none
-  const char* database = "";    // path of the file that answered, valid while the table lives
+  const char* database = "";    // path of that file, valid while the table lives
   bool shape_in_range = true;   // false: not a problem of problem.h; config then suits any shape
 };
 
@@ -49,7 +53,6 @@ class LookupTable {
   // that cannot be used adds a line to warnings() and the rest still works. Never throws for bad
   // files.
   LookupTable(const std::vector<std::string>& paths, const Space& space);
-  ~LookupTable();
   LookupTable(const LookupTable&) = delete;
   LookupTable& operator=(const LookupTable&) = delete;
 
@@ -65,17 +68,35 @@ class LookupTable {
   int64_t workspace_bound(int32_t batch, int32_t q_len, int32_t nhead) const noexcept;
 
   // One line per file: cannot be used at all, or some of its rows cannot.
-  const std::vector<std::string>& warnings() const;
+  const std::vector<std::string>& warnings() const { return warnings_; }
   // Files that could not be used at all.
-  int64_t failed_files() const;
+  int64_t failed_files() const { return failed_files_; }
   // Distinct tuned shapes.
-  int64_t rows() const;
+  int64_t rows() const { return shapes_; }
   size_t memory_bytes() const;
-  const Space& space() const;
+  const Space& space() const { return space_; }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  LookupTable(const std::vector<std::string>& paths,
+              const Space& space,
+              const DefaultPolicy& default_policy);
+  LookupTable(const std::vector<std::string>& paths,
+              const Space& space,
+              const DefaultPolicy& default_policy,
+              LoadedEntries loaded);
+
+  Answer exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
+  Answer bucketed_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
+  Answer default_in_range(const Problem& problem, const char* reason) const noexcept;
+
+  ShapeTable table_;
+  DefaultPolicy default_policy_;
+  Space space_;
+  std::vector<std::string> paths_;
+  std::vector<SplitsNeed> needs_;
+  std::vector<std::string> warnings_;
+  int64_t shapes_;
+  int64_t failed_files_;
 };
 
 }  // namespace mla::policy

@@ -144,7 +144,7 @@ void write_plan(const Problem& problem, const Answer& answer, mla_plan* plan) no
   plan->gain = answer.gain;
   plan->expected_us = answer.expected_us;
   plan->reserved = 0;
-  plan->source_name = mla::policy::name(answer.source).data();
+  plan->source_name = mla::policy::kSourceNames[plan->source];
   plan->reason = answer.reason;
   plan->workspace_bytes =
       mla::workspace_bytes(problem.batch, problem.q_len, problem.nhead, config.splits);
@@ -156,7 +156,7 @@ void write_no_plan(mla_plan* plan) noexcept {
   plan->struct_size = sizeof *plan;
   plan->source = MLA_SOURCE_DEFAULT;
   plan->database = -1;
-  plan->source_name = mla::policy::name(Source::kDefault).data();
+  plan->source_name = mla::policy::kSourceNames[MLA_SOURCE_DEFAULT];
 }
 
 mla_status status_of(const mla_policy& policy) {

@@ -10,7 +10,7 @@
 namespace mla::policy {
 namespace {
 
-// Bits of each knob in a packed configuration, in knob order.
+// As unpack_config() reads them.
 constexpr int kKnobBits[kKnobCount] = {16, 12, 6, 2, 2, 6, 10, 10};
 
 constexpr size_t kLineBytes = 64;
@@ -35,16 +35,6 @@ bool pack_config(const KernelConfig& config, uint64_t* packed) noexcept {
     shift += bits;
   }
   return true;
-}
-
-KernelConfig unpack_config(uint64_t packed) noexcept {
-  KernelConfig config;
-  for (const Knob knob : kKnobs) {
-    const int bits = kKnobBits[static_cast<size_t>(knob)];
-    set(&config, knob, static_cast<int32_t>(packed & ((uint64_t{1} << bits) - 1)));
-    packed >>= bits;
-  }
-  return config;
 }
 
 void ShapeTable::Free::operator()(Line* lines) const {

@@ -40,7 +40,24 @@ inline constexpr uint64_t kMaxWinnerId = (uint64_t{1} << 48) - 1;
 
 // False where a knob's value does not fit; those are far outside every space.
 bool pack_config(const KernelConfig& config, uint64_t* packed) noexcept;
-KernelConfig unpack_config(uint64_t packed) noexcept;
+
+// Bits of each knob, from the lowest, in knob order: 16, 12, 6, 2, 2, 6, 10, 10. Spelled out
+// because the loop over knobs costs a third of a lookup.
+inline KernelConfig unpack_config(uint64_t packed) noexcept {
+  const auto field = [packed](int shift, int bits) {
+    return static_cast<int32_t>((packed >> shift) & ((uint64_t{1} << bits) - 1));
+  };
+  KernelConfig config;
+  config.splits = field(0, 16);
+  config.tile_n = field(16, 12);
+  config.stages = field(28, 6);
+  config.wait = static_cast<Wait>(field(34, 2));
+  config.order = static_cast<Order>(field(36, 2));
+  config.stage1_warps = field(38, 6);
+  config.stage2_tiles = field(44, 10);
+  config.stage2_warps = field(54, 10);
+  return config;
+}
 
 class ShapeTable {
  public:
