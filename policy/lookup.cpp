@@ -83,8 +83,7 @@ LookupTable::LookupTable(const std::vector<std::string>& paths,
       shapes_(loaded.shapes),
       failed_files_(loaded.failed_files) {}
 
-Answer LookupTable::find(const Problem& problem) const noexcept {
-  const ShapeKey exact = exact_key(problem);
+Answer LookupTable::find(const Problem& problem, ShapeKey exact) const noexcept {
   if (exact == kNoKey) {
     const bool unknown_length = problem.seq_len == 0;
     return default_answer(

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/shape_key.h"
 #include "kernels/space.h"
 #include "policy/default_policy.h"
 #include "policy/shape_table.h"
@@ -57,7 +58,9 @@ class LookupTable {
   LookupTable& operator=(const LookupTable&) = delete;
 
   // No throw, no allocation, no lock, no file, no device call.
-  Answer find(const Problem& problem) const noexcept;
+  Answer find(const Problem& problem) const noexcept { return find(problem, exact_key(problem)); }
+  // The same where the exact key is at hand.
+  Answer find(const Problem& problem, ShapeKey exact) const noexcept;
 
   // What find() answers without any database, under the given label.
   Answer default_answer(const Problem& problem, Source source, const char* reason) const noexcept;
@@ -75,6 +78,7 @@ class LookupTable {
   int64_t rows() const { return shapes_; }
   size_t memory_bytes() const;
   const Space& space() const { return space_; }
+  const ShapeTable& table() const { return table_; }
 
  private:
   LookupTable(const std::vector<std::string>& paths,

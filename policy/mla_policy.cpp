@@ -3,6 +3,7 @@
 #include "policy/mla_policy.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -42,14 +43,21 @@ struct Settings {
 
 struct mla_policy {
   mla_policy(Settings from, const mla::Space& device_space)
-      : settings(std::move(from)),
-        space(device_space),
-        table(std::make_unique<LookupTable>(settings.paths, space)) {
-    current.store(table.get(), std::memory_order_seq_cst);
+      : settings(std::move(from)), space(device_space) {
+    publish(std::make_unique<const LookupTable>(settings.paths, space));
+  }
+
+  // Makes `fresh` the table of all later plans and frees the old one when no plan uses it any more.
+  void publish(std::unique_ptr<const LookupTable> fresh) {
+    place.set(fresh->table());
+    current.store(fresh.get(), std::memory_order_seq_cst);
+    if (table != nullptr) slots.wait_until_unused(table.get());
+    table = std::move(fresh);
   }
 
   Slots slots;
   std::atomic<const LookupTable*> current{nullptr};
+  mla::policy::ShapeTable::Place place;
   const Settings settings;
   const mla::Space space;
   std::mutex mutex;  // guards what follows; never taken by a plan
@@ -208,6 +216,9 @@ mla_status mla_policy_plan(mla_policy* policy, const mla_shape* shape, mla_plan*
     return MLA_ERROR_USAGE;
   }
   const Problem problem = read_shape(shape);
+  // Acquiring a slot is a full barrier, so the table's cache line is asked for before it.
+  const mla::ShapeKey key = mla::exact_key(problem);
+  policy->place.prefetch(key);
   const LookupTable* table = nullptr;
   Slots::Slot* const slot = policy->slots.acquire(policy->current, &table);
   if (slot == nullptr) {
@@ -217,7 +228,7 @@ mla_status mla_policy_plan(mla_policy* policy, const mla_shape* shape, mla_plan*
   }
   const Answer answer =
       policy->settings.enabled
-          ? table->find(problem)
+          ? table->find(problem, key)
           : table->default_answer(problem, Source::kDisabled, "lookups are switched off");
   slot->count(answer.shape_in_range ? static_cast<size_t>(answer.source) : kRejected);
   Slots::release(slot);
@@ -248,9 +259,7 @@ mla_status mla_policy_reload(mla_policy* policy) try {
     return MLA_ERROR_DATABASE;
   }
   policy->reload_warning.clear();
-  policy->current.store(fresh.get(), std::memory_order_seq_cst);
-  policy->slots.wait_until_unused(policy->table.get());
-  policy->table = std::move(fresh);
+  policy->publish(std::move(fresh));
   return status_of(*policy);
 } catch (const std::exception&) {
   return MLA_ERROR_INTERNAL;

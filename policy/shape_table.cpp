@@ -54,7 +54,7 @@ ShapeTable::ShapeTable(const std::vector<ShapeEntry>& entries) {
   lines_.reset(static_cast<Line*>(memory));
 
   for (const ShapeEntry& entry : entries) {
-    size_t line = home_line(entry.key);
+    size_t line = home_line(entry.key, line_count_);
     while (lines_[line][1].key != kNoKey) line = line + 1 == line_count_ ? 0 : line + 1;
     lines_[line][lines_[line][0].key == kNoKey ? 0 : 1] = entry;
   }

@@ -4,6 +4,7 @@
 // the caches costs one memory access, rarely two.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,13 +61,16 @@ inline KernelConfig unpack_config(uint64_t packed) noexcept {
 }
 
 class ShapeTable {
+  using Line = ShapeEntry[2];
+
  public:
   // Keys are distinct and not kNoKey. Throws std::bad_alloc.
   explicit ShapeTable(const std::vector<ShapeEntry>& entries);
 
   // Null where the key is absent.
   const ShapeEntry* find(ShapeKey key) const noexcept {
-    for (size_t line = home_line(key);; line = line + 1 == line_count_ ? 0 : line + 1) {
+    for (size_t line = home_line(key, line_count_);;
+         line = line + 1 == line_count_ ? 0 : line + 1) {
       const Line& entries = lines_[line];
       if (entries[0].key == key) return &entries[0];
       if (entries[1].key == key) return &entries[1];
@@ -76,18 +80,36 @@ class ShapeTable {
 
   size_t memory_bytes() const { return allocated_bytes_; }
 
+  // Where a table's lines lie, for a prefetch that is issued before the table may be touched: an
+  // address that went stale in between is harmless.
+  class Place {
+   public:
+    void set(const ShapeTable& table) noexcept {
+      lines_.store(table.lines_.get(), std::memory_order_relaxed);
+      line_count_.store(table.line_count_, std::memory_order_relaxed);
+    }
+    void prefetch(ShapeKey key) const noexcept {
+      const auto lines = reinterpret_cast<uintptr_t>(lines_.load(std::memory_order_relaxed));
+      const size_t line = home_line(key, line_count_.load(std::memory_order_relaxed));
+      __builtin_prefetch(reinterpret_cast<const void*>(lines + line * sizeof(Line)));
+    }
+
+   private:
+    std::atomic<const void*> lines_{nullptr};
+    std::atomic<size_t> line_count_{0};
+  };
+
  private:
-  using Line = ShapeEntry[2];
   struct Free {
     void operator()(Line* lines) const;
   };
 
   // Lemire's fastrange: the high half of hash x count, in place of a modulo.
-  size_t home_line(ShapeKey key) const noexcept {
+  static size_t home_line(ShapeKey key, size_t line_count) noexcept {
     uint64_t hash = key * 0x9E3779B97F4A7C15ull;
     hash = (hash ^ (hash >> 32)) *
            0xD6E8FEB86659FD93ull;  // fold the high bits down, then spread again
-    return static_cast<size_t>((static_cast<unsigned __int128>(hash) * line_count_) >> 64);
+    return static_cast<size_t>((static_cast<unsigned __int128>(hash) * line_count) >> 64);
   }
 
   size_t line_count_ = 0;
