@@ -61,8 +61,10 @@ void write_fake_winners(const std::string& path,
   std::mt19937_64 random(seed);
   db::Connection c(path, db::OpenMode::kReadWrite);
   db::prepare_for_writing(c);
+  db::RunInfo run_info;
+  run_info.seed = seed;
   c.write([&] {
-    const int64_t run = db::insert(c, "run", db::fields(db::RunInfo{.seed = seed}));
+    const int64_t run = db::insert(c, "run", db::fields(run_info));
     const int64_t device_id = db::find_or_insert(c, "device", db::fields(device));
     const int64_t environment_id =
         db::find_or_insert(c, "environment", db::fields(db::Environment{}));
