@@ -17,9 +17,9 @@ struct HostRates {
 // Takes about a second. `threads` as in "cpu:threads=N".
 HostRates probe_host(int threads);
 
-// Bytes that have to be read to push everything else out of the caches, and the last-level cache
-// that a CPU thread can really use: measured, because hypervisors report the sum over a whole
-// machine.
+// The least power of two, 4 to 256 MiB, that does not fit into the caches a thread can reach:
+// reading so much pushes everything else out. Measured once a process (about half a second),
+// because hypervisors report the sum over all chips of a machine.
 int64_t host_cache_bytes();
 
 }  // namespace mla

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// Tile operations over Highway, compiled once per instruction set and chosen at run time.
+//
+// Q K^T: a lane is a row of the group (a head), so the softmax needs no transposes: S[n][16] +=
+// K[n][d] * Q[d][16], 16 cached rows at a time and 32 columns of them widened to fp32 in L1. P V: a
+// lane is a column: O[h][columns] += P[n][h] * V[n][columns], all heads of a chunk in registers
+// over the whole block.
+#include "kernels/host/host_kernels.h"
+
+#include <cmath>
+
+#include "kernels/bf16.h"
+
+// Vectors of unknown size cannot be kept in the arrays below.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/host/host_kernels.cpp"
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mla::host {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A group's 16 rows take kVectors vectors of kLanes.
+constexpr int kLanes = HWY_LANES(float) < kGroupRows ? HWY_LANES(float) : kGroupRows;
+constexpr int kVectors = kGroupRows / kLanes;
+using F32 = hn::CappedTag<float, kLanes>;
+using I32 = hn::RebindToSigned<F32>;
+using Bf16 = hn::Rebind<hwy::bfloat16_t, F32>;
+using Vector = hn::Vec<F32>;
+
+// 32 vector registers hold 16 rows' scores, or 12 heads x 2 vectors of output; the narrower sets
+// have 16.
+constexpr bool kManyRegisters = HWY_MAX_BYTES >= 64 || HWY_ARCH_ARM;
+constexpr int kScoreRows = kVectors == 16 ? 1 : (kManyRegisters ? 16 : 8) / kVectors;
+constexpr int kOutputVectors = kManyRegisters ? 2 : 1;
+constexpr int kSliceColumns = 32;
+static_assert(kRowStep % kScoreRows == 0);
+
+HWY_INLINE HWY_ATTR Vector load_wide(const uint16_t* bf16) {
+  const Bf16 d;
+  return hn::PromoteTo(F32(), hn::LoadU(d, reinterpret_cast<const hwy::bfloat16_t*>(bf16)));
+}
+
+// 2^x by x = n + f with |f| <= 1/2 and the Taylor series of 2^f to degree 6 (relative error 2e-7).
+// Below 2^-126 the result is 0. NaN stays NaN.
+HWY_INLINE HWY_ATTR Vector exp2_vector(Vector x) {
+  const F32 d;
+  const I32 di;
+  const auto underflow = hn::Lt(x, hn::Set(d, -126.0f));
+  const Vector n = hn::Round(x);
+  const Vector f = hn::Sub(x, n);
+  Vector y = hn::Set(d, 1.5403530e-4f);
+  y = hn::MulAdd(y, f, hn::Set(d, 1.3333558e-3f));
+  y = hn::MulAdd(y, f, hn::Set(d, 9.6181291e-3f));
+  y = hn::MulAdd(y, f, hn::Set(d, 5.5504109e-2f));
+  y = hn::MulAdd(y, f, hn::Set(d, 2.4022651e-1f));
+  y = hn::MulAdd(y, f, hn::Set(d, 6.9314718e-1f));
+  y = hn::MulAdd(y, f, hn::Set(d, 1.0f));
+  const auto exponent = hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127));
+  y = hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<23>(exponent)));
+  return hn::IfThenZeroElse(underflow, y);
+}
+
+// Scores of kScoreRows cached rows against the 16 rows of the group.
+HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
+                                      float scale,
+                                      const uint16_t* const* rows,
+                                      const uint16_t* const* upcoming,
+                                      float* wide,
+                                      float* scores) {
+  const F32 d;
+  Vector sum[kScoreRows][kVectors];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kScoreRows; ++i) {
+    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+  }
+  for (int slice = 0; slice < kHeadDim; slice += kSliceColumns) {
+    for (int i = 0; i < kScoreRows; ++i) {
+      hwy::Prefetch(upcoming[i] + slice);
+      for (int c = 0; c < kSliceColumns; c += kLanes) {
+        hn::Store(load_wide(rows[i] + slice + c), d, wide + i * kSliceColumns + c);
+      }
+    }
+    for (int c = 0; c < kSliceColumns; ++c) {
+      const float* query = queries + (slice + c) * kGroupRows;
+      HWY_UNROLL(16)
+      for (int v = 0; v < kVectors; ++v) {
+        const Vector q = hn::Load(d, query + v * kLanes);
+        HWY_UNROLL(16)
+        for (int i = 0; i < kScoreRows; ++i) {
+          sum[i][v] = hn::MulAdd(hn::Set(d, wide[i * kSliceColumns + c]), q, sum[i][v]);
+        }
+      }
+    }
+  }
+  HWY_UNROLL(16)
+  for (int i = 0; i < kScoreRows; ++i) {
+    for (int v = 0; v < kVectors; ++v) {
+      hn::Store(hn::Mul(sum[i][v], hn::Set(d, scale)), d, scores + i * kGroupRows + v * kLanes);
+    }
+  }
+}
+
+// O[h] = shrink[h] * O[h] + sum over n of P[n][h] * V[n] for kHeads heads.
+template <int kHeads>
+HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
+                                            int count,
+                                            const float* weights,
+                                            const float* shrink,
+                                            float* output) {
+  const F32 d;
+  for (int column = 0; column < kValueDim; column += kOutputVectors * kLanes) {
+    Vector sum[kHeads][kOutputVectors];
+    HWY_UNROLL(16)
+    for (int h = 0; h < kHeads; ++h) {
+      for (int v = 0; v < kOutputVectors; ++v) {
+        const Vector old = hn::Load(d, output + h * kValueDim + column + v * kLanes);
+        sum[h][v] = hn::Mul(old, hn::Set(d, shrink[h]));
+      }
+    }
+    for (int n = 0; n < count; ++n) {
+      Vector value[kOutputVectors];
+      for (int v = 0; v < kOutputVectors; ++v) value[v] = load_wide(rows[n] + column + v * kLanes);
+      HWY_UNROLL(16)
+      for (int h = 0; h < kHeads; ++h) {
+        const Vector weight = hn::Set(d, weights[n * kGroupRows + h]);
+        for (int v = 0; v < kOutputVectors; ++v) {
+          sum[h][v] = hn::MulAdd(weight, value[v], sum[h][v]);
+        }
+      }
+    }
+    HWY_UNROLL(16)
+    for (int h = 0; h < kHeads; ++h) {
+      for (int v = 0; v < kOutputVectors; ++v) {
+        hn::Store(sum[h][v], d, output + h * kValueDim + column + v * kLanes);
+      }
+    }
+  }
+}
+
+using AccumulateHeads = void (*)(const uint16_t* const*, int, const float*, const float*, float*);
+constexpr int kMaxChunkHeads = 12;
+constexpr AccumulateHeads kAccumulateHeads[kMaxChunkHeads + 1] = {nullptr,
+                                                                  accumulate_heads<1>,
+                                                                  accumulate_heads<2>,
+                                                                  accumulate_heads<3>,
+                                                                  accumulate_heads<4>,
+                                                                  accumulate_heads<5>,
+                                                                  accumulate_heads<6>,
+                                                                  accumulate_heads<7>,
+                                                                  accumulate_heads<8>,
+                                                                  accumulate_heads<9>,
+                                                                  accumulate_heads<10>,
+                                                                  accumulate_heads<11>,
+                                                                  accumulate_heads<12>};
+
+class HighwayTile : public HostTile {
+ public:
+  using HostTile::HostTile;
+
+  void load_queries(const RowGroup& group) {
+    begin_group(group);
+    for (int c = 0; c < kHeadDim; ++c) {
+      float* column = scratch_.queries + c * kGroupRows;
+      for (int r = 0; r < kGroupRows; ++r) {
+        column[r] = r < group.rows ? bf16_to_float(group.query[r][c]) : 0.0f;
+      }
+    }
+  }
+
+  void scores(int32_t slot, const KvBlock& block) {
+    begin_scores(block);
+    const uint16_t* const* upcoming = take_upcoming();
+    for (int n = 0; n < padded_rows(); n += kScoreRows) {
+      score_rows(scratch_.queries,
+                 score_scale_,
+                 scratch_.rows[slot] + n,
+                 upcoming + n,
+                 scratch_.wide_rows,
+                 scratch_.scores + n * kGroupRows);
+    }
+  }
+
+  HWY_ATTR Rows row_max() const {
+    const F32 d;
+    Rows result;
+    for (int v = 0; v < kGroupRows; v += kLanes) {
+      Vector max = hn::Load(d, scratch_.scores + v);
+      for (int n = 1; n < padded_rows(); ++n) {
+        max = hn::Max(max, hn::Load(d, scratch_.scores + n * kGroupRows + v));
+      }
+      hn::StoreU(max, d, result.values + v);
+    }
+    return result;
+  }
+
+  HWY_ATTR Rows exponentiate(const Rows& base) {
+    const F32 d;
+    Rows result;
+    for (int v = 0; v < kGroupRows; v += kLanes) {
+      const Vector b = hn::LoadU(d, base.values + v);
+      Vector sum = hn::Zero(d);
+      for (int n = 0; n < padded_rows(); ++n) {
+        float* score = scratch_.scores + n * kGroupRows + v;
+        const Vector weight = exp2_vector(hn::Sub(hn::Load(d, score), b));
+        hn::Store(weight, d, score);
+        sum = hn::Add(sum, weight);
+      }
+      hn::StoreU(sum, d, result.values + v);
+    }
+    return result;
+  }
+
+  void accumulate(int32_t slot, const Rows& shrink) {
+    const int chunks = (group_rows_ + kMaxChunkHeads - 1) / kMaxChunkHeads;
+    for (int chunk = 0, first = 0; chunk < chunks; ++chunk) {
+      const int heads = (group_rows_ - first) / (chunks - chunk);
+      kAccumulateHeads[heads](scratch_.rows[slot],
+                              padded_rows(),
+                              scratch_.scores + first,
+                              shrink.values + first,
+                              scratch_.output + first * kValueDim);
+      first += heads;
+    }
+  }
+
+  static HWY_ATTR Rows exp2(const Rows& rows) {
+    const F32 d;
+    Rows result;
+    for (int v = 0; v < kGroupRows; v += kLanes) {
+      hn::StoreU(exp2_vector(hn::LoadU(d, rows.values + v)), d, result.values + v);
+    }
+    return result;
+  }
+};
+
+class HighwayMergeTile {
+ public:
+  explicit HighwayMergeTile(Scratch* scratch) : sum_(scratch->output) {}
+
+  static float exp(float x) { return std::exp(x); }
+  static float log(float x) { return std::log(x); }
+
+  void clear(int columns) { std::fill_n(sum_, columns, 0.0f); }
+
+  HWY_ATTR void add(const float* partial, float weight, int columns) {
+    const F32 d;
+    for (int c = 0; c < columns; c += kLanes) {
+      const Vector sum = hn::Load(d, sum_ + c);
+      hn::Store(hn::MulAdd(hn::Set(d, weight), hn::LoadU(d, partial + c), sum), d, sum_ + c);
+    }
+  }
+
+  void store(uint16_t* output, int columns) const {
+    for (int c = 0; c < columns; ++c) output[c] = float_to_bf16(sum_[c]);
+  }
+
+ private:
+  float* sum_;
+};
+
+void run_stage1(const DecodeParams& params,
+                const KernelConfig& config,
+                const PipelineSchedule& schedule,
+                CopyMode mode,
+                const Stage1Item& item,
+                Scratch* scratch) {
+  HighwayTile tile(scratch, params, mode);
+  stage1(tile, params, config, schedule, item);
+}
+
+void run_stage2(const DecodeParams& params,
+                const KernelConfig& config,
+                const Stage2Item& item,
+                Scratch* scratch) {
+  HighwayMergeTile tile(scratch);
+  stage2(tile, params, config, item);
+}
+
+Kernels kernels() {
+  return {"highway", run_stage1, run_stage2};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mla::host
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mla::host {
+
+HWY_EXPORT(kernels);
+
+const Kernels& highway_kernels() {
+  static const Kernels table = HWY_DYNAMIC_DISPATCH(kernels)();
+  return table;
+}
+
+}  // namespace mla::host
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// Tile operations on AVX512-BF16, which Highway 1.0.3 does not reach. The schemes are those of
+// host_kernels.cpp with pairs in place of elements: pairs of columns in Q K^T, pairs of cached rows
+// in P V.
+//
+// Softmax weights are rounded to bf16 for P V while their sum stays fp32: at most 2^-9 (2.0e-3)
+// relative if every weight rounds the same way, beside the output's own rounding, and the LSE is
+// not touched.
+#include "kernels/host/host_kernels.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// GCC 12 warns about its own intrinsics' deliberately undefined operands (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+
+#include <cstring>
+
+// Per function, so that nothing in this file can run on a CPU without these sets.
+#define MLA_AVX512_BF16 \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma,avx2")))
+
+namespace mla::host {
+namespace {
+
+constexpr int kLanes = 16;
+constexpr int kPairs = kHeadDim / 2;
+constexpr int kScoreRows = 8;
+// Columns of a cache line: the unit of prefetches.
+constexpr int kLineColumns = 32;
+
+static_assert(kRowStep % kScoreRows == 0 && kGroupRows == kLanes);
+
+uint32_t load_pair(const void* pair) {
+  uint32_t value;
+  std::memcpy(&value, pair, sizeof value);
+  return value;
+}
+
+// As exp2_vector of host_kernels.cpp.
+MLA_AVX512_BF16 inline __m512 exp2_vector(__m512 x) {
+  const __mmask16 normal = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-126.0f), _CMP_NLT_UQ);
+  const __m512 n = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __m512 f = _mm512_sub_ps(x, n);
+  __m512 y = _mm512_set1_ps(1.5403530e-4f);
+  y = _mm512_fmadd_ps(y, f, _mm512_set1_ps(1.3333558e-3f));
+  y = _mm512_fmadd_ps(y, f, _mm512_set1_ps(9.6181291e-3f));
+  y = _mm512_fmadd_ps(y, f, _mm512_set1_ps(5.5504109e-2f));
+  y = _mm512_fmadd_ps(y, f, _mm512_set1_ps(2.4022651e-1f));
+  y = _mm512_fmadd_ps(y, f, _mm512_set1_ps(6.9314718e-1f));
+  y = _mm512_fmadd_ps(y, f, _mm512_set1_ps(1.0f));
+  return _mm512_maskz_scalef_ps(normal, y, n);
+}
+
+// Scores of kScoreRows cached rows against the 16 rows of the group. Even and odd pairs have their
+// own sums: one chain a row would be bound by the latency of the dot product.
+MLA_AVX512_BF16 void score_rows(const uint32_t* queries,
+                                float scale,
+                                const uint16_t* const* rows,
+                                const uint16_t* const* upcoming,
+                                float* scores) {
+  __m512 even[kScoreRows], odd[kScoreRows];
+#pragma GCC unroll 8
+  for (int i = 0; i < kScoreRows; ++i) even[i] = odd[i] = _mm512_setzero_ps();
+  for (int line = 0; line < kHeadDim; line += kLineColumns) {
+    for (int i = 0; i < kScoreRows; ++i) {
+      _mm_prefetch(reinterpret_cast<const char*>(upcoming[i] + line), _MM_HINT_T0);
+    }
+    for (int c = line; c < line + kLineColumns; c += 4) {
+      const auto q0 = (__m512bh)_mm512_load_si512(queries + c / 2 * kGroupRows);
+      const auto q1 = (__m512bh)_mm512_load_si512(queries + (c / 2 + 1) * kGroupRows);
+#pragma GCC unroll 8
+      for (int i = 0; i < kScoreRows; ++i) {
+        const auto k0 = (__m512bh)_mm512_set1_epi32(static_cast<int>(load_pair(rows[i] + c)));
+        const auto k1 = (__m512bh)_mm512_set1_epi32(static_cast<int>(load_pair(rows[i] + c + 2)));
+        even[i] = _mm512_dpbf16_ps(even[i], q0, k0);
+        odd[i] = _mm512_dpbf16_ps(odd[i], q1, k1);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kScoreRows; ++i) {
+    const __m512 sum = _mm512_add_ps(even[i], odd[i]);
+    _mm512_store_ps(scores + i * kGroupRows, _mm512_mul_ps(sum, _mm512_set1_ps(scale)));
+  }
+}
+
+// O[h] = shrink[h] * O[h] + sum over n of P[n][h] * V[n] for kHeads heads, two cached rows at a
+// time: the columns of both are interleaved to pairs.
+template <int kHeads>
+MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
+                                      int count,
+                                      const uint32_t* weight_pairs,
+                                      const float* shrink,
+                                      float* output) {
+  alignas(64) static constexpr auto kInterleave = [] {
+    struct {
+      uint16_t low[32], high[32];
+    } order{};
+    for (int i = 0; i < 32; ++i) {
+      order.low[i] = static_cast<uint16_t>(i / 2 + i % 2 * 32);
+      order.high[i] = static_cast<uint16_t>(16 + order.low[i]);
+    }
+    return order;
+  }();
+  const __m512i low_order = _mm512_loadu_si512(kInterleave.low);
+  const __m512i high_order = _mm512_loadu_si512(kInterleave.high);
+  for (int column = 0; column < kValueDim; column += 2 * kLanes) {
+    __m512 low[kHeads], high[kHeads];
+    float* block = output + column;
+#pragma GCC unroll 12
+    for (int h = 0; h < kHeads; ++h) {
+      const __m512 factor = _mm512_set1_ps(shrink[h]);
+      low[h] = _mm512_mul_ps(_mm512_load_ps(block + h * kValueDim), factor);
+      high[h] = _mm512_mul_ps(_mm512_load_ps(block + h * kValueDim + kLanes), factor);
+    }
+    for (int n = 0; n < count; n += 2) {
+      const __m512i first = _mm512_loadu_si512(rows[n] + column);
+      const __m512i second = _mm512_loadu_si512(rows[n + 1] + column);
+      const auto value_low = (__m512bh)_mm512_permutex2var_epi16(first, low_order, second);
+      const auto value_high = (__m512bh)_mm512_permutex2var_epi16(first, high_order, second);
+      const uint32_t* pairs = weight_pairs + n / 2 * kGroupRows;
+#pragma GCC unroll 12
+      for (int h = 0; h < kHeads; ++h) {
+        const auto weight = (__m512bh)_mm512_set1_epi32(static_cast<int>(pairs[h]));
+        low[h] = _mm512_dpbf16_ps(low[h], weight, value_low);
+        high[h] = _mm512_dpbf16_ps(high[h], weight, value_high);
+      }
+    }
+#pragma GCC unroll 12
+    for (int h = 0; h < kHeads; ++h) {
+      _mm512_store_ps(block + h * kValueDim, low[h]);
+      _mm512_store_ps(block + h * kValueDim + kLanes, high[h]);
+    }
+  }
+}
+
+using AccumulateHeads =
+    void (*)(const uint16_t* const*, int, const uint32_t*, const float*, float*);
+constexpr int kMaxChunkHeads = 12;
+constexpr AccumulateHeads kAccumulateHeads[kMaxChunkHeads + 1] = {nullptr,
+                                                                  accumulate_heads<1>,
+                                                                  accumulate_heads<2>,
+                                                                  accumulate_heads<3>,
+                                                                  accumulate_heads<4>,
+                                                                  accumulate_heads<5>,
+                                                                  accumulate_heads<6>,
+                                                                  accumulate_heads<7>,
+                                                                  accumulate_heads<8>,
+                                                                  accumulate_heads<9>,
+                                                                  accumulate_heads<10>,
+                                                                  accumulate_heads<11>,
+                                                                  accumulate_heads<12>};
+
+class Bf16Tile : public HostTile {
+ public:
+  using HostTile::HostTile;
+
+  void load_queries(const RowGroup& group) {
+    begin_group(group);
+    for (int pair = 0; pair < kPairs; ++pair) {
+      uint32_t* row = scratch_.query_pairs + pair * kGroupRows;
+      for (int r = 0; r < kGroupRows; ++r) {
+        row[r] = r < group.rows ? load_pair(group.query[r] + 2 * pair) : 0;
+      }
+    }
+  }
+
+  void scores(int32_t slot, const KvBlock& block) {
+    begin_scores(block);
+    const uint16_t* const* upcoming = take_upcoming();
+    for (int n = 0; n < padded_rows(); n += kScoreRows) {
+      score_rows(scratch_.query_pairs,
+                 score_scale_,
+                 scratch_.rows[slot] + n,
+                 upcoming + n,
+                 scratch_.scores + n * kGroupRows);
+    }
+  }
+
+  MLA_AVX512_BF16 Rows row_max() const {
+    __m512 max = _mm512_load_ps(scratch_.scores);
+    for (int n = 1; n < padded_rows(); ++n) {
+      max = _mm512_max_ps(max, _mm512_load_ps(scratch_.scores + n * kGroupRows));
+    }
+    Rows result;
+    _mm512_storeu_ps(result.values, max);
+    return result;
+  }
+
+  MLA_AVX512_BF16 Rows exponentiate(const Rows& base) {
+    const __m512 b = _mm512_loadu_ps(base.values);
+    __m512 sum = _mm512_setzero_ps();
+    for (int n = 0; n < padded_rows(); n += 2) {
+      const float* scores = scratch_.scores + n * kGroupRows;
+      const __m512 first = exp2_vector(_mm512_sub_ps(_mm512_load_ps(scores), b));
+      const __m512 second = exp2_vector(_mm512_sub_ps(_mm512_load_ps(scores + kGroupRows), b));
+      sum = _mm512_add_ps(sum, _mm512_add_ps(first, second));
+      const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
+      const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
+      _mm512_store_si512(scratch_.weight_pairs + n / 2 * kGroupRows,
+                         _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+    }
+    Rows result;
+    _mm512_storeu_ps(result.values, sum);
+    return result;
+  }
+
+  void accumulate(int32_t slot, const Rows& shrink) {
+    const int chunks = (group_rows_ + kMaxChunkHeads - 1) / kMaxChunkHeads;
+    for (int chunk = 0, first = 0; chunk < chunks; ++chunk) {
+      const int heads = (group_rows_ - first) / (chunks - chunk);
+      kAccumulateHeads[heads](scratch_.rows[slot],
+                              padded_rows(),
+                              scratch_.weight_pairs + first,
+                              shrink.values + first,
+                              scratch_.output + first * kValueDim);
+      first += heads;
+    }
+  }
+
+  static MLA_AVX512_BF16 Rows exp2(const Rows& rows) {
+    Rows result;
+    _mm512_storeu_ps(result.values, exp2_vector(_mm512_loadu_ps(rows.values)));
+    return result;
+  }
+};
+
+void run_stage1(const DecodeParams& params,
+                const KernelConfig& config,
+                const PipelineSchedule& schedule,
+                CopyMode mode,
+                const Stage1Item& item,
+                Scratch* scratch) {
+  Bf16Tile tile(scratch, params, mode);
+  stage1(tile, params, config, schedule, item);
+}
+
+bool cpu_has_bf16() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bf16");
+}
+
+}  // namespace
+
+const Kernels* bf16_kernels() {
+  static const Kernels table = {"bf16", run_stage1, highway_kernels().stage2};
+  static const bool available = cpu_has_bf16();
+  return available ? &table : nullptr;
+}
+
+}  // namespace mla::host
+
+#else
+
+namespace mla::host {
+
+const Kernels* bf16_kernels() {
+  return nullptr;
+}
+
+}  // namespace mla::host
+
+#endif

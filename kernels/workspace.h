@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Layout of the caller's workspace: what stage 1 leaves for stage 2. An output row is one (token,
+// head).
+//   partial outputs  [output rows][splits][512] fp32, each normalised by its own sum
+//   partial LSE      [output rows][splits] fp32, natural log; -inf where a split saw no row
+// The bytes are workspace_bytes() of space.h.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/problem.h"
+
+namespace mla {
+
+class WorkspaceView {
+ public:
+  WorkspaceView(void* workspace, int64_t output_rows, int64_t splits)
+      : outputs_(static_cast<float*>(workspace)),
+        lse_(outputs_ + output_rows * splits * kValueDim),
+        splits_(splits) {}
+
+  float* output(int64_t output_row, int64_t split) const {
+    return outputs_ + (output_row * splits_ + split) * kValueDim;
+  }
+  float* lse(int64_t output_row, int64_t split) const {
+    return lse_ + output_row * splits_ + split;
+  }
+
+ private:
+  float* outputs_;
+  float* lse_;
+  int64_t splits_;
+};
+
+}  // namespace mla
