@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tuning session: shapes in, winners out. Deterministic given the seed and the measured times, so an
-// interrupted session is continued by running it again over the rounds that are already stored.
+// A tuning session: shapes in, winners out. Deterministic given the seed and the measured times, so
+// an interrupted session is continued by running it again over the rounds that are already stored.
 // Prints nothing; events go to an observer.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace mla::tuner {
 
 struct SessionOptions {
   uint64_t seed = 1;
-  double budget_s = 0;          // wall time for all shapes together; 0: no limit
-  int final_rounds = 60;        // at most; the guard's looks end it earlier
-  int64_t max_configs = 0;      // 0: the whole space
+  double budget_s = 0;               // wall time for all shapes together; 0: no limit
+  int final_rounds = 60;             // at most; the guard's looks end it earlier
+  int64_t max_configs = 0;           // 0: the whole space
   std::string baseline = "default";  // or "drained": what a finalist has to beat
-  bool retune = false;          // measure again what is finished
+  bool retune = false;               // measure again what is finished
   // Restricts the search to these configurations (beside the default); empty: the space's listing.
   std::vector<KernelConfig> only;
 };
@@ -31,19 +31,27 @@ struct SessionOptions {
 std::string protocol_text(const SessionOptions& options);
 
 struct ProgressEvent {
-  enum class Kind { kShapeBegin, kAdmitFailed, kRound, kNewBest, kFinalRound, kShapeEnd, kShapeSkipped };
+  enum class Kind {
+    kShapeBegin,
+    kAdmitFailed,
+    kRound,
+    kNewBest,
+    kFinalRound,
+    kShapeEnd,
+    kShapeSkipped
+  };
   Kind kind{};
-  size_t shape = 0, shapes = 0;        // index and count
+  size_t shape = 0, shapes = 0;  // index and count
   Problem problem;
-  int64_t done = 0, total = 0;         // samples of this shape: so far and at most
+  int64_t done = 0, total = 0;  // samples of this shape: so far and at most
   int64_t failed = 0;
-  KernelConfig config;                 // new best, or the one that failed
-  Outcome outcome;                     // kAdmitFailed
-  double best_us = 0, gain = 0;        // best so far, over the default
+  KernelConfig config;           // new best, or the one that failed
+  Outcome outcome;               // kAdmitFailed
+  double best_us = 0, gain = 0;  // best so far, over the default
   double elapsed_s = 0;
   double eta_low_s = 0, eta_high_s = 0;
   const db::WinnerRecord* winner = nullptr;  // kShapeEnd, kShapeSkipped
-  int64_t resumed_rounds = 0;          // kShapeBegin: rounds taken from the database
+  int64_t resumed_rounds = 0;                // kShapeBegin: rounds taken from the database
 };
 
 enum class ShapeStatus { kDone, kAlreadyDone, kOutOfBudget, kStopped, kFailed };
@@ -51,8 +59,8 @@ enum class ShapeStatus { kDone, kAlreadyDone, kOutOfBudget, kStopped, kFailed };
 struct ShapeResult {
   Problem problem;
   ShapeStatus status{};
-  db::WinnerRecord winner;    // kDone, kAlreadyDone
-  std::string text;           // why not, else empty
+  db::WinnerRecord winner;  // kDone, kAlreadyDone
+  std::string text;         // why not, else empty
 };
 
 struct SessionResult {
@@ -60,13 +68,16 @@ struct SessionResult {
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
   double elapsed_s = 0;
-  double device_s = 0;        // inside select, admit and sample
+  double device_s = 0;  // inside select, admit and sample
 };
 
-// `store` may be null (simulations): nothing is kept then. `stop` is polled between samples; a stop ends
-// the session after the round in progress is dropped.
-SessionResult run_session(CandidateSource& source, db::Store* store, const db::RunInfo& run,
-                          const std::vector<Problem>& problems, const SessionOptions& options,
+// `store` may be null (simulations): nothing is kept then. `stop` is polled between samples; a stop
+// ends the session after the round in progress is dropped.
+SessionResult run_session(CandidateSource& source,
+                          db::Store* store,
+                          const db::RunInfo& run,
+                          const std::vector<Problem>& problems,
+                          const SessionOptions& options,
                           const std::function<void(const ProgressEvent&)>& observer,
                           const std::atomic<bool>& stop);
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/budget.h"
+
+#include <numeric>
+
+namespace mla::tuner {
+
+// Half by arithmetic and half evenly, since a sample also pays costs that do not grow with the
+// shape (a cache flush, a launch, a check).
+Budget::Budget(double budget_s, const std::vector<Problem>& problems)
+    : budget_s_(budget_s), start_(Clock::now()) {
+  double flops = 0;
+  for (const Problem& problem : problems) flops += decode_flops(problem);
+  for (const Problem& problem : problems)
+    weights_.push_back(0.5 / static_cast<double>(problems.size()) +
+                       (flops > 0 ? 0.5 * decode_flops(problem) / flops : 0));
+}
+
+double Budget::elapsed_s() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+double Budget::work_after(size_t index) const {
+  const auto begin = weights_.begin() + static_cast<std::ptrdiff_t>(index);
+  return std::accumulate(begin, weights_.end(), 0.0) / *begin - 1;
+}
+
+Clock::time_point Budget::deadline(size_t index) const {
+  if (!limited()) return Clock::time_point::max();
+  const double left_s = budget_s_ - elapsed_s();
+  const double share_s = left_s / (1 + work_after(index));
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share_s));
+}
+
+}  // namespace mla::tuner

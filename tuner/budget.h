@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A wall-time budget shared by shapes. What a shape leaves over goes to those after it.
+#pragma once
+
+#include <vector>
+
+#include "kernels/problem.h"
+#include "tuner/rounds.h"
+
+namespace mla::tuner {
+
+class Budget {
+ public:
+  // budget_s 0: no limit.
+  Budget(double budget_s, const std::vector<Problem>& problems);
+
+  // End of the time that shape `index` may use, given that the shapes before it are done.
+  Clock::time_point deadline(size_t index) const;
+  bool limited() const { return budget_s_ > 0; }
+  double elapsed_s() const;
+  // Work of the shapes after `index` as a multiple of that of `index`.
+  double work_after(size_t index) const;
+
+ private:
+  double budget_s_;
+  Clock::time_point start_;
+  std::vector<double> weights_;
+};
+
+}  // namespace mla::tuner

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/replay_source.h"
+
+#include <algorithm>
+
+#include "kernels/spaces.h"
+#include "tuner/noise.h"
+#include "tuner/spec_options.h"
+
+namespace mla::tuner {
+namespace {
+
+std::vector<int32_t> merged(std::vector<int32_t> values, const std::vector<int32_t>& more) {
+  values.insert(values.end(), more.begin(), more.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// The device's own space, searched over the recorded values only.
+Space recorded_space(const Recording& recording) {
+  const Space device_space = make_space(recording.device);
+  std::vector<KnobRange> ranges = device_space.ranges();
+  for (KnobRange& range : ranges) {
+    const std::vector<int32_t> neutral = {range.neutral};
+    const std::vector<int32_t> recorded =
+        recording.has_knob(range.knob) ? recording.values(range.knob) : neutral;
+    range.search = merged(recorded, neutral);
+    range.legal = merged(range.legal, recorded);
+    range.note = recording.has_knob(range.knob) ? "the recorded values" : "not in the recording";
+  }
+  return Space(recording.device, std::move(ranges), device_space.constraints());
+}
+
+}  // namespace
+
+ReplaySource::ReplaySource(Recording recording, std::optional<double> noise, uint64_t seed)
+    : recording_(std::move(recording)),
+      noise_(noise),
+      seed_(seed),
+      space_(recorded_space(recording_)) {}
+
+Space::Listing ReplaySource::list(const Problem& problem) const {
+  Space::Listing listing = space_.list(problem);
+  const auto unrecorded = [&](const KernelConfig& config) {
+    return recording_.find(problem, config) == nullptr;
+  };
+  const size_t removed = std::erase_if(listing.configs, unrecorded);
+  if (removed > 0) listing.pruned["not_recorded"] += static_cast<int64_t>(removed);
+  return listing;
+}
+
+Outcome ReplaySource::select(const Problem& problem, uint64_t) {
+  problem_ = problem;
+  group_splits_ = 0;
+  return {};
+}
+
+Outcome ReplaySource::admit(const KernelConfig& config, bool first) {
+  const RecordedConfig* row = recording_.find(problem_, config);
+  if (row == nullptr) return {OutcomeKind::kNotRecorded, "no recorded time for " + to_text(config)};
+  if (!row->outcome.ok()) return row->outcome;
+  if (!recording_.grouped_by_splits) return {};
+  if (first) group_splits_ = config.splits;
+  if (group_splits_ == 0 || group_splits_ == config.splits) return {};
+  return {OutcomeKind::kNotRecorded,
+          "recorded times compare only within one split count, here splits=" +
+              std::to_string(group_splits_)};
+}
+
+Sample ReplaySource::sample(const KernelConfig& config, const SampleId& id) {
+  Sample sample;
+  sample.outcome = admit(config, false);
+  if (!sample.outcome.ok()) return sample;
+  const RecordedConfig& row = *recording_.find(problem_, config);
+  const double own_spread = row.spread > 0 ? row.spread : kReplayNoise;
+  SampleNoise noise(seed_, problem_, config, id);
+  const double time_us = row.times_us[noise.index(row.times_us.size())];
+  // Far tails must not turn a time negative, whatever noise was asked for.
+  sample.time_us = time_us * std::max(0.01, 1 + noise_.value_or(own_spread) * noise.normal());
+  return sample;
+}
+
+std::unique_ptr<CandidateSource> open_replay_source(const std::string& spec) {
+  const size_t comma = spec.find(',');
+  const std::string path = spec.substr(0, comma);
+  SpecOptions options(
+      "replay",
+      comma == std::string::npos ? std::string_view() : std::string_view(spec).substr(comma + 1));
+  const bool own_spread = !options.has("noise");
+  const double noise = options.fraction("noise", kReplayNoise);
+  const uint64_t seed = options.seed(1);
+  DeviceHint hint;
+  hint.compute_units = static_cast<int32_t>(options.integer("cus", 0, 1, 1 << 20));
+  hint.xcds = static_cast<int32_t>(options.integer("xcds", 0, 1, 1 << 10));
+  options.finish();
+  return std::make_unique<ReplaySource>(
+      load_recording(path, hint), own_spread ? std::nullopt : std::optional(noise), seed);
+}
+
+}  // namespace mla::tuner

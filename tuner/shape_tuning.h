@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Tunes one shape: admit the baselines, probe them, search by successive halving, semifinal, final.
+// Every decision follows from the seed, the options and the rounds, so that a continued tuning ends
+// like an uninterrupted one; only what is measured *next* also depends on the time that is left.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "tuner/budget.h"
+#include "tuner/final.h"
+#include "tuner/rounds.h"
+#include "tuner/search.h"
+#include "tuner/session.h"
+
+namespace mla::tuner {
+
+struct ShapeLimits {
+  Clock::time_point deadline = Clock::time_point::max();
+  double work_after = 0;  // later shapes' work as a multiple of this one's, for the ETA
+};
+
+class ShapeTuning {
+ public:
+  using Emit = std::function<void(ProgressEvent*)>;
+
+  // `emit` completes an event with what the session knows and hands it on. `store` may be null.
+  ShapeTuning(SourceMeter& meter,
+              db::Store* store,
+              int64_t tuning_id,
+              const Problem& problem,
+              const SessionOptions& options,
+              const ShapeLimits& limits,
+              Emit emit,
+              const std::atomic<bool>& stop);
+
+  // Saves everything but the winner.
+  ShapeResult run();
+
+ private:
+  // Thrown to leave a tuning before its verdict.
+  struct Ended {
+    ShapeStatus status;
+    std::string text;
+  };
+
+  db::WinnerRecord tune();
+  void admit_baselines();
+  void probe();
+  void plan_time();
+
+  std::vector<KernelConfig> choose_population();
+  std::vector<KernelConfig> stored_population() const;
+  std::vector<KernelConfig> candidates();
+  std::vector<KernelConfig> admit_candidates(const std::vector<KernelConfig>& candidates);
+
+  std::vector<Standing> search(std::vector<KernelConfig> live);
+  // Up to `count` rounds; those who fail or fall hopelessly behind leave `live`.
+  std::vector<db::RoundRecord> run_rung(db::Phase phase,
+                                        int32_t rung,
+                                        int count,
+                                        std::vector<KernelConfig>* live);
+  void drop_losers(const std::vector<Standing>& standings, std::vector<KernelConfig>* live);
+
+  db::WinnerRecord run_final(const std::vector<Standing>& standings);
+  FinalPlan plan_final(const std::vector<Standing>& standings) const;
+  // False where a leg failed: the next attempt goes without it.
+  bool measure_final(const FinalPlan& plan, std::vector<db::RoundRecord>* rounds);
+  void complete(db::WinnerRecord* winner) const;
+
+  bool limited() const { return limits_.deadline != Clock::time_point::max(); }
+  // Whether so many samples end before `deadline`, as far as the samples so far tell.
+  bool fits(size_t samples, Clock::time_point deadline) const;
+  void check_stop() const;
+  std::vector<Baseline> usable_baselines() const;
+  // The first baseline that can be measured; ends the tuning where there is none.
+  Baseline reference() const;
+  std::vector<Leg> legs_of(const std::vector<KernelConfig>& live) const;
+
+  void count_round(const db::RoundRecord& round);
+  void report_round(ProgressEvent::Kind kind, const std::vector<Standing>& standings);
+  ProgressEvent event(ProgressEvent::Kind kind) const;
+
+  SourceMeter& meter_;
+  const Problem problem_;
+  const SessionOptions& options_;
+  const ShapeLimits limits_;
+  const Emit emit_;
+  const std::atomic<bool>& stop_;
+  const int final_rounds_;
+  Admission admission_;
+  RoundBook book_;
+
+  std::vector<Baseline> baselines_;  // in order of preference, distinct
+  KernelConfig default_config_, drained_config_;
+  std::vector<db::RoundRecord> search_rounds_;
+  std::unordered_set<KernelConfig> eligible_;  // may win: a baseline outside the search may not
+  std::unordered_set<KernelConfig> measured_;
+  Clock::time_point search_deadline_ = Clock::time_point::max();
+  Clock::time_point final_start_ =
+      Clock::time_point::max();  // latest that leaves time for a verdict
+  int64_t pruned_ = 0;
+  int64_t done_ = 0, total_ = 0;  // samples
+  Standing best_;
+};
+
+}  // namespace mla::tuner
