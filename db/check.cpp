@@ -160,7 +160,8 @@ class Checker {
     while (query.executeStep()) {
       ++count;
       Cursor row(query);
-      const std::string where = " of " + row.text() + " " + std::to_string(row.int64());
+      std::string where = " of " + row.text();
+      where += " " + std::to_string(row.int64());
       if (const int64_t id = row.int64(); id != device_id) {
         device_id = id;
         space = device_space(id);

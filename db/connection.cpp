@@ -144,7 +144,16 @@ void Connection::read(const std::function<void()>& body) {
 }
 
 void Connection::write(const std::function<void()>& body) {
-  run("BEGIN IMMEDIATE", "COMMIT", body);
+  run("BEGIN IMMEDIATE", "COMMIT", [&] {
+    if (expected_schema_ != 0) {
+      const int64_t found = integer("PRAGMA user_version");
+      if (found != expected_schema_) {
+        fail("has schema " + std::to_string(found) + ", newer than schema " +
+             std::to_string(expected_schema_) + " of this program: use a newer mla-tune");
+      }
+    }
+    body();
+  });
 }
 
 void Connection::outside_transaction(const std::function<void()>& body) {

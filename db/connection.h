@@ -38,8 +38,10 @@ class Connection {
 
   // Runs `body` in a read transaction, so that its queries see one state of the file.
   void read(const std::function<void()>& body);
-  // Runs `body` in BEGIN IMMEDIATE .. COMMIT; rolled back where it throws.
+  // Runs `body` in BEGIN IMMEDIATE .. COMMIT; rolled back where it throws. After expect_schema()
+  // also where the file was migrated since.
   void write(const std::function<void()>& body);
+  void expect_schema(int32_t version) { expected_schema_ = version; }
   // Runs `body` without a transaction: pragmas, VACUUM INTO.
   void outside_transaction(const std::function<void()>& body);
 
@@ -68,7 +70,8 @@ class Connection {
   std::string path_;
   std::unique_ptr<SQLite::Database> db_;
   std::unordered_map<std::string, std::unique_ptr<SQLite::Statement>> statements_;
-  int64_t work_left_ = 0;  // in units of 1000 instructions of SQLite's virtual machine
+  int32_t expected_schema_ = 0;  // 0: none yet
+  int64_t work_left_ = 0;        // in units of 1000 instructions of SQLite's virtual machine
 };
 
 }  // namespace mla::db

@@ -141,6 +141,7 @@ void prepare_for_writing(Connection& c, int32_t version, std::span<const Migrati
     });
   }
   require_schema(c, version);
+  c.expect_schema(version);
   choose_journal(c);
 }
 
