@@ -44,6 +44,12 @@ std::string uri(const std::string& path, const char* query) {
   return result + "?" + query;
 }
 
+// With the extension that tells I/O errors apart, where there is one.
+int full_code(const SQLite::Exception& e) {
+  const int extended = e.getExtendedErrorCode();
+  return (extended & 0xFF) == e.getErrorCode() ? extended : e.getErrorCode();
+}
+
 int64_t file_size(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
@@ -96,7 +102,7 @@ void Connection::open(OpenMode mode) {
     // A write-ahead-log file in a directory where its shared memory cannot be created.
     const bool unshared =
         e.getErrorCode() == SQLITE_CANTOPEN || e.getErrorCode() == SQLITE_READONLY;
-    if (mode == OpenMode::kReadWrite || !unshared) fail_sqlite(e.getErrorCode(), e.what());
+    if (mode == OpenMode::kReadWrite || !unshared) fail_sqlite(full_code(e), e.what(), errno);
     open_immutable();
   }
 }
@@ -112,7 +118,7 @@ void Connection::open_immutable() {
     harden();
     db_->execAndGet("SELECT count(*) FROM sqlite_schema");
   } catch (const SQLite::Exception& e) {
-    fail_sqlite(e.getErrorCode(), e.what());
+    fail_sqlite(full_code(e), e.what(), errno);
   }
 }
 
@@ -169,10 +175,10 @@ void Connection::run(const char* begin, const char* end, const std::function<voi
     for (const auto& [sql, statement] : statements_) statement->tryReset();
     db_->exec(end);
   } catch (const SQLite::Exception& e) {
-    const int code = e.getErrorCode();
-    const std::string message = e.what();
+    const int code = full_code(e);
+    const int os_error = sqlite3_system_errno(db_->getHandle());  // a rollback overwrites it
     rollback();
-    fail_sqlite(code, message.c_str());
+    fail_sqlite(code, e.what(), os_error);
   } catch (...) {
     rollback();
     throw;
@@ -188,14 +194,14 @@ void Connection::rollback() noexcept {
 }
 
 SQLite::Statement& Connection::statement(const std::string& sql) {
-  auto& slot = statements_[sql];
-  if (!slot) {
-    slot = std::make_unique<SQLite::Statement>(*db_, sql);
-  } else {
-    slot->reset();
-    slot->clearBindings();
+  const auto known = statements_.find(sql);
+  if (known == statements_.end()) {
+    auto prepared = std::make_unique<SQLite::Statement>(*db_, sql);  // throws: nothing is kept
+    return *(statements_[sql] = std::move(prepared));
   }
-  return *slot;
+  known->second->reset();
+  known->second->clearBindings();
+  return *known->second;
 }
 
 void Connection::execute(const std::string& script) {
@@ -216,10 +222,7 @@ int64_t Connection::last_id() const {
   return db_->getLastInsertRowid();
 }
 
-void Connection::fail_sqlite(int code, const char* message) const {
-  // EFBIG and EDQUOT reach SQLite as plain I/O errors.
-  const int os_error = db_ ? sqlite3_system_errno(db_->getHandle()) : 0;
-  const bool no_space = os_error == ENOSPC || os_error == EFBIG || os_error == EDQUOT;
+void Connection::fail_sqlite(int code, const char* message, int os_error) const {
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -64,7 +64,7 @@ class Connection {
   void grant_work();
   void run(const char* begin, const char* end, const std::function<void()>& body);
   void rollback() noexcept;
-  [[noreturn]] void fail_sqlite(int code, const char* message) const;
+  [[noreturn]] void fail_sqlite(int code, const char* message, int os_error) const;
   static int count_work(void* self);
 
   std::string path_;
