@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#define BOOST_TEST_MODULE default_policy
+#include "policy/default_policy.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <random>
+
+#include "kernels/spaces.h"
+
+using namespace mla;
+using mla::policy::DefaultPolicy;
+
+namespace {
+
+Space space_of(const std::string& name) {
+  DeviceInfo device;
+  BOOST_REQUIRE(known_device(name, &device));
+  return make_space(device);
+}
+
+Space host_space(int32_t threads) {
+  DeviceInfo device;
+  device.arch = "x86-64";
+  device.compute_units = threads;
+  return make_space(device);
+}
+
+Space gpu_space(const std::string& arch, int32_t compute_units, int32_t xcds) {
+  DeviceInfo device;
+  device.arch = arch;
+  device.compute_units = compute_units;
+  device.xcds = xcds;
+  device.local_memory_bytes = 160 * 1024;
+  return make_space(device);
+}
+
+Problem shape(int32_t batch, int32_t nhead = 12, int32_t q_len = 1) {
+  Problem problem;
+  problem.batch = batch;
+  problem.nhead = nhead;
+  problem.q_len = q_len;
+  problem.seq_len = 68000;
+  return problem;
+}
+
+std::string default_text(const Space& space, const Problem& problem) {
+  return to_text(DefaultPolicy(space)(problem));
+}
+
+Problem random_problem(std::mt19937& random) {
+  const auto pick = [&](int64_t first, int64_t last) {
+    return std::uniform_int_distribution<int64_t>(first, last)(random);
+  };
+  Problem problem = shape(static_cast<int32_t>(pick(1, 1) << pick(0, 15)),
+                          static_cast<int32_t>(pick(1, kMaxHeads)),
+                          static_cast<int32_t>(pick(1, kMaxQLen)));
+  problem.batch =
+      static_cast<int32_t>(std::min<int64_t>(kMaxBatch, problem.batch + pick(0, problem.batch)));
+  problem.seq_len = pick(1, kMaxSeqLen);
+  problem.page_size = 1 << (2 * pick(0, 1) + 2 * pick(0, 1));
+  if (problem.page_size == 4) problem.page_size = 64;
+  return problem;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_mi355x_gets_one_wave_and_a_stage_2_that_fills_it) {
+  const Space space = space_of("MI355X");
+  BOOST_TEST(default_text(space, shape(1)) ==
+             "splits=256 tile_n=64 stages=2 wait=drain order=batch_major stage1_warps=4 "
+             "stage2_tiles=8 stage2_warps=1");
+  BOOST_TEST(default_text(space, shape(8)) ==
+             "splits=32 tile_n=64 stages=2 wait=drain order=batch_major stage1_warps=4 "
+             "stage2_tiles=4 stage2_warps=2");
+  BOOST_TEST(default_text(space, shape(24)) ==
+             "splits=10 tile_n=64 stages=2 wait=drain order=batch_major stage1_warps=4 "
+             "stage2_tiles=1 stage2_warps=8");
+}
+
+BOOST_AUTO_TEST_CASE(an_h200_gets_132_splits_and_the_full_ring) {
+  const Space space = space_of("H200");
+  const KernelConfig one = DefaultPolicy(space)(shape(1));
+  BOOST_TEST(one.splits == 132);
+  BOOST_CHECK(one.wait == Wait::kPartial);
+  BOOST_TEST(one.stage2_tiles == 8);
+  BOOST_TEST(DefaultPolicy(space)(shape(46)).splits == 2);
+  BOOST_TEST(DefaultPolicy(space)(shape(72)).splits == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_with_two_threads_has_no_warps_and_two_splits_at_most) {
+  const Space space = host_space(2);
+  BOOST_TEST(default_text(space, shape(1)) ==
+             "splits=2 tile_n=64 stages=2 wait=partial order=batch_major stage2_tiles=1");
+  BOOST_TEST(DefaultPolicy(space)(shape(2)).splits == 1);
+}
+
+BOOST_AUTO_TEST_CASE(row_groups_count_like_requests) {
+  const DefaultPolicy policy(space_of("MI355X"));
+  BOOST_TEST(policy(shape(1, 16)).splits == 256);
+  BOOST_TEST(policy(shape(1, 17)).splits == 128);
+  BOOST_TEST(policy(shape(2, 128, 4)).splits == 4);
+}
+
+BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
+  std::mt19937 random(1);
+  for (const int32_t units : {1, 2, 38, 64, 80, 132, 228, 256, 304}) {
+    for (const Space& space :
+         {gpu_space("gfx950", units, 8), gpu_space("sm_90", units, 1), host_space(units)}) {
+      const DefaultPolicy policy(space);
+      for (int i = 0; i < 500; ++i) {
+        const Problem problem = random_problem(random);
+        const KernelConfig config = policy(problem);
+        const auto violation = space.violation(problem, config);
+        BOOST_TEST(!violation, to_text(problem) << ": " << violation.value_or(""));
+        const int64_t items = problem.batch * row_groups(space.device(), problem);
+        BOOST_TEST(config.splits * items <= std::max<int64_t>(units, items), to_text(problem));
+        // One split more would not fit.
+        BOOST_TEST((config.splits + 1) * items > units, to_text(problem));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(splits_scale_with_the_compute_units) {
+  for (int32_t units = 38; units <= 304; ++units) {
+    const DefaultPolicy policy(gpu_space("gfx942", units, 1));
+    BOOST_TEST(policy(shape(1)).splits == units);
+    BOOST_TEST(policy(shape(8)).splits == units / 8);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_value_outside_the_space_is_lowered_to_the_next_legal_one) {
+  const Space base = space_of("MI355X");
+  std::vector<KnobRange> ranges = base.ranges();
+  ranges[0].legal = ranges[0].search = {1, 2, 4, 8, 16, 32, 64, 100};
+  ranges[6].legal = ranges[6].search = {1, 2};
+  const DefaultPolicy policy(Space(base.device(), ranges, base.constraints()));
+  BOOST_TEST(policy(shape(1)).splits == 100);
+  BOOST_TEST(policy(shape(4)).splits == 64);
+  BOOST_TEST(policy(shape(10)).splits == 16);
+  BOOST_TEST(policy(shape(1)).stage2_tiles == 2);
+  BOOST_TEST(policy(shape(1)).stage2_warps == 4);
+}
+
+BOOST_AUTO_TEST_CASE(the_drained_baseline_has_every_lever_off) {
+  const Space space = space_of("MI355X");
+  BOOST_TEST(to_text(policy::drained_baseline(space, shape(8))) ==
+             "splits=32 tile_n=64 stages=2 wait=drain order=batch_major stage1_warps=4 "
+             "stage2_tiles=1 stage2_warps=8");
+  BOOST_CHECK(policy::drained_baseline(space_of("H200"), shape(8)).wait == Wait::kDrain);
+}
+
+BOOST_AUTO_TEST_CASE(all_levers_are_the_published_all_three_leg) {
+  const Space space = space_of("MI355X");
+  BOOST_TEST(to_text(policy::all_levers(space, shape(8))) ==
+             "splits=32 tile_n=64 stages=2 wait=partial order=split_major stage1_warps=4 "
+             "stage2_tiles=4 stage2_warps=2");
+  // One request has nothing to reorder, and 10 splits are no multiple of 8 XCDs.
+  BOOST_CHECK(policy::all_levers(space, shape(1)).order == Order::kBatchMajor);
+  BOOST_CHECK(policy::all_levers(space, shape(24)).order == Order::kBatchMajor);
+}

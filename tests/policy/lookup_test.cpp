@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#define BOOST_TEST_MODULE lookup
+#include "policy/lookup.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "db/snapshot.h"
+#include "policy/wave_edge.h"
+#include "tests/policy/tuned_database.h"
+#include "tests/support/fake_database.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace mla;
+using namespace mla::policy;
+using mla::testing::mi355x;
+using mla::testing::shape;
+using mla::testing::TemporaryDirectory;
+using mla::testing::TunedDatabase;
+
+namespace {
+
+struct Fixture {
+  std::string path(const std::string& name = "tuning.db") const { return directory.file(name); }
+  KernelConfig default_config(const Problem& problem) const {
+    return DefaultPolicy(space)(problem);
+  }
+
+  TemporaryDirectory directory;
+  Space space = make_space(mi355x());
+};
+
+void check_is_default(const Answer& answer, const KernelConfig& config, const std::string& reason) {
+  BOOST_TEST(name(answer.source) == "default");
+  BOOST_TEST(answer.reason == reason);
+  BOOST_TEST(to_text(answer.config) == to_text(config));
+  BOOST_TEST(answer.winner_id == 0);
+  BOOST_TEST(answer.database == "");
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(lookup, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_tuned_shape_is_answered_exactly_with_its_evidence) {
+  TunedDatabase(path()).add_winner(shape(16, 68000), "wait=partial");
+  const LookupTable table({path()}, space);
+  BOOST_TEST(table.warnings().empty());
+  BOOST_TEST(table.rows() == 1);
+  const Answer answer = table.find(shape(16, 68000));
+  BOOST_TEST(name(answer.source) == "exact");
+  BOOST_CHECK(answer.config.wait == Wait::kPartial);
+  BOOST_TEST(answer.config.splits == 16);
+  BOOST_TEST(answer.gain == 0.05f);
+  BOOST_TEST(answer.expected_us == 100.0f);
+  BOOST_TEST(answer.winner_id == 1);
+  BOOST_TEST(answer.database == path());
+  BOOST_TEST(answer.reason == "tuned at this very shape");
+}
+
+BOOST_AUTO_TEST_CASE(another_length_of_the_bucket_is_answered_without_an_expected_time) {
+  TunedDatabase(path()).add_winner(shape(16, 68000), "wait=partial");
+  const LookupTable table({path()}, space);
+  const Answer answer = table.find(shape(16, 66000));
+  BOOST_TEST(name(answer.source) == "bucketed");
+  BOOST_CHECK(answer.config.wait == Wait::kPartial);
+  BOOST_TEST(answer.expected_us == 0.0f);
+  check_is_default(
+      table.find(shape(16, 90000)), default_config(shape(16, 90000)), "shape not tuned");
+}
+
+BOOST_AUTO_TEST_CASE(a_bucket_is_used_only_for_the_same_everything_else) {
+  TunedDatabase(path()).add_winner(shape(16, 68000), "wait=partial");
+  const LookupTable table({path()}, space);
+  std::vector<Problem> others(7, shape(16, 66000));
+  others[0].batch = 17;
+  others[1].nhead = 16;
+  others[2].q_len = 2;
+  others[3].kv_dtype = KvDtype::kFp8;
+  others[4].page_size = 64;
+  others[5].imbalance = 2;
+  others[6].pool = PoolClass::kLarge;
+  for (const Problem& problem : others) {
+    check_is_default(table.find(problem), default_config(problem), "shape not tuned");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_a_bucket_that_disagree_answer_the_default_between_them) {
+  {
+    TunedDatabase database(path());
+    database.add_winner(shape(16, 68000), "wait=partial");
+    database.add_winner(shape(16, 64000), "splits=8");
+  }
+  const LookupTable table({path()}, space);
+  check_is_default(table.find(shape(16, 66000)),
+                   default_config(shape(16, 66000)),
+                   "tuned lengths of this bucket disagree");
+  BOOST_TEST(name(table.find(shape(16, 68000)).source) == "exact");
+  BOOST_TEST(table.find(shape(16, 64000)).config.splits == 8);
+}
+
+BOOST_AUTO_TEST_CASE(a_winner_beside_a_kept_default_disagrees_too) {
+  {
+    TunedDatabase database(path());
+    database.add_winner(shape(16, 68000), "wait=partial");
+    database.add_verdict(shape(16, 64000), db::Verdict::kDefaultBest);
+  }
+  const LookupTable table({path()}, space);
+  BOOST_TEST(table.find(shape(16, 66000)).reason == "tuned lengths of this bucket disagree");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_a_bucket_that_agree_answer_between_them) {
+  {
+    TunedDatabase database(path());
+    database.add_winner(shape(16, 68000), "wait=partial");
+    database.add_winner(shape(16, 64000), "wait=partial");
+  }
+  const LookupTable table({path()}, space);
+  BOOST_TEST(name(table.find(shape(16, 66000)).source) == "bucketed");
+}
+
+BOOST_AUTO_TEST_CASE(default_is_best_is_an_answer) {
+  TunedDatabase(path()).add_verdict(shape(8, 68000), db::Verdict::kDefaultBest);
+  const LookupTable table({path()}, space);
+  for (const int64_t seq_len : {68000, 66000}) {
+    const Answer answer = table.find(shape(8, seq_len));
+    BOOST_TEST(name(answer.source) == (seq_len == 68000 ? "exact" : "bucketed"));
+    BOOST_TEST(answer.reason == "default is best here");
+    BOOST_TEST(to_text(answer.config) == to_text(default_config(shape(8, seq_len))));
+    BOOST_TEST(answer.gain == 0.0f);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_bucketed_winner_just_past_a_full_wave_answers_the_default) {
+  // 16 requests x 17 splits are 272 workgroups on 256 CUs: one wave and a sixteenth.
+  TunedDatabase(path()).add_winner(shape(16, 68000), "splits=17");
+  const LookupTable table({path()}, space);
+  BOOST_TEST(table.find(shape(16, 68000)).config.splits == 17);
+  check_is_default(table.find(shape(16, 66000)),
+                   default_config(shape(16, 66000)),
+                   "just past a full wave of workgroups, not measured here");
+}
+
+BOOST_AUTO_TEST_CASE(the_wave_edge_reaches_from_full_to_a_tenth_more_for_one_and_two_waves) {
+  for (const int64_t k : {1, 2}) {
+    BOOST_TEST(!past_wave_edge(k * 100, 100));
+    BOOST_TEST(past_wave_edge(k * 100 + 1, 100));
+    BOOST_TEST(past_wave_edge(k * 110, 100));
+    BOOST_TEST(!past_wave_edge(k * 110 + 1, 100));
+  }
+  BOOST_TEST(!past_wave_edge(305, 100));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_length_answers_the_default) {
+  TunedDatabase(path()).add_winner(shape(16, 68000), "wait=partial");
+  const LookupTable table({path()}, space);
+  check_is_default(table.find(shape(16, 0)), default_config(shape(16, 68000)), "length unknown");
+}
+
+BOOST_AUTO_TEST_CASE(a_demoted_row_answers_the_default_and_hides_the_file_below) {
+  TunedDatabase(path("shipped.db")).add_winner(shape(16, 68000), "wait=partial");
+  TunedDatabase(path("own.db")).add(shape(16, 68000), "wait=partial", db::WinnerStatus::kDemoted);
+  const LookupTable table({path("shipped.db"), path("own.db")}, space);
+  check_is_default(table.find(shape(16, 68000)),
+                   default_config(shape(16, 68000)),
+                   "demoted: the winner no longer holds here");
+  BOOST_TEST(name(table.find(shape(16, 66000)).source) == "default");
+}
+
+BOOST_AUTO_TEST_CASE(a_row_to_verify_again_answers_and_says_so) {
+  TunedDatabase(path()).add(shape(16, 68000), "wait=partial", db::WinnerStatus::kVerifyAgain);
+  const LookupTable table({path()}, space);
+  const Answer answer = table.find(shape(16, 68000));
+  BOOST_TEST(name(answer.source) == "exact");
+  BOOST_CHECK(answer.config.wait == Wait::kPartial);
+  BOOST_TEST(std::string(answer.reason).find("verify again") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_shape_that_failed_answers_the_default) {
+  TunedDatabase(path()).add_verdict(shape(16, 68000), db::Verdict::kFailed);
+  const LookupTable table({path()}, space);
+  check_is_default(table.find(shape(16, 68000)),
+                   default_config(shape(16, 68000)),
+                   "this shape could not be measured");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_file_wins_and_names_itself) {
+  {
+    TunedDatabase shipped(path("shipped.db"));
+    shipped.add_winner(shape(16, 68000), "wait=partial");
+    shipped.add_winner(shape(24, 68000), "wait=partial");
+  }
+  TunedDatabase(path("own.db")).add_winner(shape(16, 68000), "splits=8");
+  const LookupTable table({path("shipped.db"), path("own.db")}, space);
+  BOOST_TEST(table.find(shape(16, 68000)).config.splits == 8);
+  BOOST_TEST(table.find(shape(16, 68000)).database == path("own.db"));
+  BOOST_TEST(table.find(shape(16, 68000)).database_index == 1);
+  BOOST_TEST(table.find(shape(24, 68000)).database_index == 0);
+  // The bucket follows the overlay: the shipped row it replaces does not count as disagreeing.
+  BOOST_TEST(table.find(shape(16, 66000)).config.splits == 8);
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_another_device_are_not_used) {
+  DeviceInfo cpx = mi355x();
+  cpx.compute_units = 32;
+  cpx.xcds = 1;
+  cpx.partition = "CPX";
+  TunedDatabase(path(), cpx).add_winner(shape(16, 68000), "wait=partial");
+  const LookupTable table({path()}, space);
+  BOOST_TEST(table.rows() == 0);
+  BOOST_TEST(name(table.find(shape(16, 68000)).source) == "default");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_file_is_one_warning_and_the_others_still_answer) {
+  TunedDatabase(path("good.db")).add_winner(shape(16, 68000), "wait=partial");
+  std::ofstream(path("bad.db")) << "this is not a database, whatever its name says";
+  const LookupTable table({path("bad.db"), path("good.db"), path("missing.db")}, space);
+  BOOST_TEST_REQUIRE(table.warnings().size() == 2u);
+  BOOST_TEST(table.failed_files() == 2);
+  BOOST_TEST(table.warnings()[0].find("bad.db") != std::string::npos);
+  BOOST_TEST(table.warnings()[1].find("missing.db") != std::string::npos);
+  BOOST_TEST(table.find(shape(16, 68000)).database_index == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_shape_out_of_range_gets_one_split_that_needs_no_workspace) {
+  const LookupTable table({}, space);
+  Problem problem = shape(-3, 68000);
+  const Answer answer = table.find(problem);
+  BOOST_TEST(!answer.shape_in_range);
+  BOOST_TEST(answer.config.splits == 1);
+  BOOST_TEST(answer.reason == "shape out of range");
+  BOOST_TEST(table.find(shape(16, 0, 129)).shape_in_range == false);
+}
+
+BOOST_AUTO_TEST_CASE(the_workspace_bound_covers_the_default_and_every_row_and_grows) {
+  TunedDatabase(path()).add_winner(shape(40, 68000, 64), "splits=300");
+  const LookupTable table({path()}, space);
+  const int64_t tuned = workspace_bytes(40, 1, 64, 300);
+  BOOST_TEST(table.workspace_bound(39, 8, 128) < tuned);
+  BOOST_TEST(table.workspace_bound(40, 1, 64) == tuned);
+  int64_t before = 0;
+  for (int32_t batch = 1; batch <= 300; ++batch) {
+    const int64_t bound = table.workspace_bound(batch, 2, 48);
+    BOOST_TEST(bound >= before);
+    const KernelConfig config = DefaultPolicy(space)(shape(batch, 68000, 48));
+    BOOST_TEST(bound >= workspace_bytes(batch, 1, 48, config.splits));
+    before = bound;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_row_of_a_generated_database_is_found_and_costs_at_most_200_bytes) {
+  testing::write_fake_winners(path(), mi355x(), 20'000, 7);
+  const LookupTable table({path()}, space);
+  BOOST_TEST(table.rows() == 20'000);
+  BOOST_TEST(static_cast<double>(table.memory_bytes()) <= 200.0 * 20'000);
+  std::vector<db::SnapshotRow> rows;
+  db::load_snapshot(path(), space, [&](const db::SnapshotRow& row) { rows.push_back(row); });
+  const bool all_found = std::all_of(rows.begin(), rows.end(), [&](const db::SnapshotRow& row) {
+    const Answer answer = table.find(row.problem);
+    return answer.source == Source::kExact && answer.config == row.config &&
+           answer.winner_id == row.winner_id && answer.gain == row.gain;
+  });
+  BOOST_TEST(all_found);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
