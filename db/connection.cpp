@@ -230,7 +230,11 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_FULL:
       fail("the disk is full; what was stored before is safe");
     case SQLITE_IOERR:
-      if (no_space) fail("the disk or the quota is full; what was stored before is safe");
+      // EFBIG and EDQUOT arrive as this, without their number.
+      if (code == SQLITE_IOERR_WRITE) {
+        fail("cannot be written: the disk, the quota or the file size limit is full; what was stored "
+             "before is safe");
+      }
       fail(std::string("input/output error: ") +
            (os_error != 0 ? std::strerror(os_error) : message));
     case SQLITE_NOTADB:
