@@ -151,6 +151,7 @@ void Connection::read(const std::function<void()>& body) {
 
 void Connection::write(const std::function<void()>& body) {
   run("BEGIN IMMEDIATE", "COMMIT", [&] {
+    work_left_ = INT64_MAX;  // grows the file that a limit would be derived from
     if (expected_schema_ != 0) {
       const int64_t found = integer("PRAGMA user_version");
       if (found != expected_schema_) {
@@ -232,8 +233,10 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_IOERR:
       // EFBIG and EDQUOT arrive as this, without their number.
       if (code == SQLITE_IOERR_WRITE) {
-        fail("cannot be written: the disk, the quota or the file size limit is full; what was stored "
-             "before is safe");
+        fail(
+            "cannot be written: the disk, the quota or the file size limit is full; what was "
+            "stored "
+            "before is safe");
       }
       fail(std::string("input/output error: ") +
            (os_error != 0 ? std::strerror(os_error) : message));
