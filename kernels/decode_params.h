@@ -37,7 +37,7 @@ struct DecodeParams {
 };
 
 // Rows cached for request b.
-inline int64_t request_rows(const DecodeParams& p, int64_t b) {
+constexpr int64_t request_rows(const DecodeParams& p, int64_t b) {
   const int64_t pages = int64_t{p.kv_indptr[b + 1]} - p.kv_indptr[b];
   return pages <= 0 ? 0 : (pages - 1) * p.page_size + p.last_page_len[b];
 }
@@ -49,7 +49,7 @@ constexpr int64_t visible_rows(int64_t rows, int64_t q_len, int64_t t) {
 }
 
 // Element offset of cached row n of request b.
-inline int64_t row_offset(const DecodeParams& p, int64_t b, int64_t n) {
+constexpr int64_t row_offset(const DecodeParams& p, int64_t b, int64_t n) {
   const int64_t page = p.kv_indices[p.kv_indptr[b] + n / p.page_size];
   return (page * p.page_size + n % p.page_size) * p.kv_row_stride;
 }

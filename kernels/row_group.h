@@ -21,11 +21,11 @@ struct RowGroup {
   int64_t visible[kGroupRows] = {};     // cached rows this row may attend to
 };
 
-inline int64_t head_groups(const DecodeParams& p) {
+constexpr int64_t head_groups(const DecodeParams& p) {
   return (p.nhead + kGroupRows - 1) / kGroupRows;
 }
 
-inline int64_t row_group_count(const DecodeParams& p) {
+constexpr int64_t row_group_count(const DecodeParams& p) {
   return int64_t{p.batch} * p.q_len * head_groups(p);
 }
 
@@ -52,12 +52,12 @@ struct Stage1Item {
   int64_t split = 0;
 };
 
-inline int64_t stage1_items(const DecodeParams& p, const KernelConfig& config) {
+constexpr int64_t stage1_items(const DecodeParams& p, const KernelConfig& config) {
   return row_group_count(p) * config.splits;
 }
 
 // The work of workgroup `index`. Changes who computes what and when, never a result.
-inline Stage1Item stage1_item(const DecodeParams& p, const KernelConfig& config, int64_t index) {
+constexpr Stage1Item stage1_item(const DecodeParams& p, const KernelConfig& config, int64_t index) {
   if (config.order == Order::kSplitMajor) return {index / config.splits, index % config.splits};
   const int64_t groups = row_group_count(p);
   return {index % groups, index / groups};

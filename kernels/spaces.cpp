@@ -5,6 +5,8 @@
 #include <array>
 #include <numeric>
 
+#include "kernels/bh16_layout.h"
+
 namespace mla {
 namespace {
 
@@ -81,12 +83,12 @@ Space host_space(const DeviceInfo& device) {
   return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
 }
 
-Space gpu_space(const DeviceInfo& device, int32_t neutral_wait, int32_t neutral_stages) {
+Space amdgcn_space(const DeviceInfo& device) {
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), split_search(device.compute_units), 1, ""},
       {Knob::kTileN, {16, 32, 64, 128}, {16, 32, 64, 128}, 64, ""},
-      {Knob::kStages, {2, 3, 4}, {2, 3, 4}, neutral_stages, ""},
-      {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, neutral_wait, ""},
+      {Knob::kStages, {2, 3, 4}, {2, 3, 4}, 2, ""},
+      {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kDrained, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
       {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
@@ -95,6 +97,58 @@ Space gpu_space(const DeviceInfo& device, int32_t neutral_wait, int32_t neutral_
       device,
       std::move(ranges),
       {split_major_batch(), split_major_xcds(device.xcds), ring_fits(device.local_memory_bytes)});
+}
+
+// The split counts of split_search and those that fill the SMs once or twice at a power of two of
+// row groups, or at three times one.
+std::vector<int32_t> nvidia_split_search(int32_t compute_units) {
+  std::vector<int32_t> values = split_search(compute_units);
+  for (const int32_t groups : {1, 2, 3, 4, 6, 8, 12, 16, 24, 48}) {
+    for (const int32_t waves : {1, 2}) {
+      const int32_t splits = waves * compute_units / groups;
+      if (splits >= 1 && splits <= kMaxSplits) values.push_back(splits);
+    }
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+Constraint bh16_fits(int64_t local_memory_bytes) {
+  return {"local_memory",
+          "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
+              " bytes of shared memory",
+          [local_memory_bytes](const Problem&, const KernelConfig& config) {
+            const Bh16Layout layout = {
+                config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages};
+            return local_memory_bytes <= 0 || layout.bytes() <= local_memory_bytes;
+          }};
+}
+
+Constraint ring_serves_teams() {
+  return {"stages_per_team",
+          "8 stage-1 warps are two teams, which need at least 3 stages",
+          [](const Problem&, const KernelConfig& config) {
+            return config.stage1_warps <= kWarpsPerTeam || config.stages >= 3;
+          }};
+}
+
+Space nvidia_space(const DeviceInfo& device) {
+  std::vector<KnobRange> ranges = {
+      {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
+      {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
+      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 6, ""},
+      {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
+      {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
+      {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
+      {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
+      {Knob::kStage2Warps, {1, 2, 4, 8}, {1, 2, 4, 8}, 8, ""}};
+  return Space(device,
+               std::move(ranges),
+               {split_major_batch(),
+                split_major_xcds(device.xcds),
+                bh16_fits(device.local_memory_bytes),
+                ring_serves_teams()});
 }
 
 bool starts_with(const std::string& text, const char* prefix) {
@@ -123,8 +177,8 @@ constexpr std::array<KnownDevice, 7> kKnownDevices = {{
 }  // namespace
 
 Space make_space(const DeviceInfo& device) {
-  if (starts_with(device.arch, "gfx")) return gpu_space(device, kDrained, 2);
-  if (starts_with(device.arch, "sm_")) return gpu_space(device, kPartial, 2);
+  if (starts_with(device.arch, "gfx")) return amdgcn_space(device);
+  if (starts_with(device.arch, "sm_")) return nvidia_space(device);
   return host_space(device);
 }
 

@@ -57,8 +57,8 @@ struct BlockWalk {
   RowRange range;
   int32_t tile_n = 0;
 
-  int64_t count() const { return block_count(range.end - range.begin, tile_n); }
-  KvBlock operator[](int64_t i) const {
+  constexpr int64_t count() const { return block_count(range.end - range.begin, tile_n); }
+  constexpr KvBlock operator[](int64_t i) const {
     const int64_t begin = range.begin + i * tile_n;
     const int64_t rest = range.end - begin;
     return {begin, static_cast<int32_t>(rest < tile_n ? rest : tile_n)};
@@ -74,7 +74,7 @@ struct SoftmaxState {
 // One block's scores into the running softmax. A row that has seen nothing yet has max = -inf: its
 // base is 0 then, so that no infinity meets another one.
 template <class Tile>
-typename Tile::Rows update_softmax(Tile& tile, SoftmaxState<typename Tile::Rows>* state) {
+constexpr typename Tile::Rows update_softmax(Tile& tile, SoftmaxState<typename Tile::Rows>* state) {
   using Rows = typename Tile::Rows;
   const Rows block_max = tile.row_max();
   Rows base, shrink;

@@ -24,11 +24,11 @@ struct Stage2Item {
   int32_t tile = 0;
 };
 
-inline int64_t stage2_items(const DecodeParams& p, const KernelConfig& config) {
+constexpr int64_t stage2_items(const DecodeParams& p, const KernelConfig& config) {
   return config.splits == 1 ? 0 : int64_t{p.batch} * p.q_len * p.nhead * config.stage2_tiles;
 }
 
-inline Stage2Item stage2_item(const KernelConfig& config, int64_t index) {
+constexpr Stage2Item stage2_item(const KernelConfig& config, int64_t index) {
   return {index / config.stage2_tiles, static_cast<int32_t>(index % config.stage2_tiles)};
 }
 

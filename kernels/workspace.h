@@ -14,15 +14,15 @@ namespace mla {
 
 class WorkspaceView {
  public:
-  WorkspaceView(void* workspace, int64_t output_rows, int64_t splits)
+  constexpr WorkspaceView(void* workspace, int64_t output_rows, int64_t splits)
       : outputs_(static_cast<float*>(workspace)),
         lse_(outputs_ + output_rows * splits * kValueDim),
         splits_(splits) {}
 
-  float* output(int64_t output_row, int64_t split) const {
+  constexpr float* output(int64_t output_row, int64_t split) const {
     return outputs_ + (output_row * splits_ + split) * kValueDim;
   }
-  float* lse(int64_t output_row, int64_t split) const {
+  constexpr float* lse(int64_t output_row, int64_t split) const {
     return lse_ + output_row * splits_ + split;
   }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The kernels behind one table. A launch allocates nothing, waits for nothing and may be captured.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/config.h"
+#include "kernels/decode_params.h"
+#include "kernels/hip/hip_runtime.cuh"
+
+namespace mla::gpu {
+
+// One compiled shape of stage 1; every other knob is read at run time.
+struct Stage1Instance {
+  int tile_n;
+  int teams;              // of four warps
+  const void* decode;     // the kernel
+  const void* copy_only;  // the same gather without the products
+};
+
+class Launcher {
+ public:
+  // For the current device; `sm` is 10 x major + minor. Raises the kernels' shared memory limits.
+  // Returns hipErrorNoBinaryForGpu where none of the machine code fits.
+  hipError_t init(int sm, size_t local_memory_bytes);
+
+  // hipErrorInvalidValue: no instance, or KV rows that are not on 16-byte boundaries.
+  hipError_t decode(const DecodeParams& params, const KernelConfig& config, hipStream_t stream) const;
+
+  // Gathers the rows that decode() reads, the same way, and does nothing else.
+  hipError_t copy_only(const DecodeParams& params, const KernelConfig& config, hipStream_t stream) const;
+
+ private:
+  bool dependent_launch_ = false;  // stage 2 is set up while stage 1 runs (sm_90 and later)
+};
+
+}  // namespace mla::gpu

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// The tile operations of a team of four warps over mma.sync m16n8k16: 16 rows of queries against
+// kTileN cached rows in shared memory.
+//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers; the partial
+//            sums are added through shared memory, so that every warp holds all scores
+//   output   each warp owns 128 of the 512 columns for all 16 rows
+// A KV row is read from memory once: the K tile is the V tile.
+#pragma once
+
+#include "kernels/bh16_layout.h"
+#include "kernels/gpu/nv_ptx.cuh"
+
+namespace mla::gpu {
+
+inline constexpr int kQuarterColumns = kHeadDim / kWarpsPerTeam;  // 144 of Q K^T
+inline constexpr int kOwnColumns = kValueDim / kWarpsPerTeam;     // 128 of the output
+
+template <int kTileN>
+class Bh16Tile {
+ public:
+  static constexpr int kScoreTiles = kTileN / 8;       // m16n8 tiles of the scores
+  static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
+  static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
+
+  // What this thread holds of each row: rows lane / 4 and lane / 4 + 8 of the group.
+  struct Rows {
+    static constexpr int kCount = 2;
+    float value[kCount];
+    __host__ __device__ float& operator[](int i) { return value[i]; }
+    __host__ __device__ const float& operator[](int i) const { return value[i]; }
+  };
+
+  // team_exchange: two buffers of [4 warps][kScoreTiles][32 lanes] float4.
+  __device__ Bh16Tile(float4* team_exchange, int barrier_id)
+      : exchange_(team_exchange), barrier_id_(barrier_id) {}
+
+  __device__ static int lane() { return threadIdx.x % 32; }
+  __device__ static int warp() { return threadIdx.x / 32 % kWarpsPerTeam; }
+  __device__ static int row_index(int i) { return lane() / 4 + 8 * i; }
+  __device__ static int first_column() { return warp() * kOwnColumns; }
+
+  // query[i]: row row_index(i), null behind the end of the group.
+  __device__ void load_queries(const uint16_t* const (&query)[2]) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const int column = warp() * kQuarterColumns + step * 16 + lane() % 4 * 2;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        query_[step][2 * half] = load_pair(query[0], column + 8 * half);
+        query_[step][2 * half + 1] = load_pair(query[1], column + 8 * half);
+      }
+    }
+#pragma unroll
+    for (int t = 0; t < kOutputTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) output_[t][i] = 0;
+    }
+  }
+
+  // S = scale * Q K^T of the block in `stage`; one team barrier.
+  __device__ void scores(uint32_t stage, float scale) {
+    float partial[kScoreTiles][4] = {};
+    // Matrices 0, 1: rows 0..7, columns 0..7 and 8..15 of the step; 2, 3: rows 8..15.
+    const int row = lane() / 16 * 8 + lane() % 8;
+    const uint32_t origin = stage + row * kRowPitch + (warp() * kQuarterColumns + lane() / 8 % 2 * 8) * 2;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+      for (int t = 0; t < kScoreTiles; t += 2) {
+        uint32_t k[4];
+        load_matrices(origin + t * 8 * kRowPitch + step * 32, k);
+        multiply_add(partial[t], query_[step], k[0], k[1]);
+        multiply_add(partial[t + 1], query_[step], k[2], k[3]);
+      }
+    }
+    add_partial_scores(partial, scale);
+  }
+
+  // S = -inf at rows of the request from `end` on; `begin` is the block's first row.
+  __device__ void mask(int64_t begin, int64_t end) {
+#pragma unroll
+    for (int t = 0; t < kScoreTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int64_t n = begin + t * 8 + lane() % 4 * 2 + i % 2;
+        if (n >= end) score_[t][i] = -INFINITY;
+      }
+    }
+  }
+
+  __device__ Rows row_max() const {
+    Rows max = {{-INFINITY, -INFINITY}};
+#pragma unroll
+    for (int t = 0; t < kScoreTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) max[i / 2] = fmaxf(max[i / 2], score_[t][i]);
+    }
+    for (int i = 0; i < 2; ++i) {  // the four lanes of a row
+      max[i] = fmaxf(max[i], __shfl_xor_sync(~0u, max[i], 1));
+      max[i] = fmaxf(max[i], __shfl_xor_sync(~0u, max[i], 2));
+    }
+    return max;
+  }
+
+  // P = 2^(S - base); returns this thread's share of the row sums (see total).
+  __device__ Rows exponentiate(const Rows& base) {
+    Rows sum = {{0, 0}};
+#pragma unroll
+    for (int t = 0; t < kScoreTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        score_[t][i] = exp2_approx(score_[t][i] - base[i / 2]);
+        sum[i / 2] += score_[t][i];
+      }
+    }
+    return sum;
+  }
+
+  // O = shrink * O + P V.
+  __device__ void accumulate(uint32_t stage, const Rows& shrink) {
+    if (__any_sync(~0u, shrink[0] != 1.0f || shrink[1] != 1.0f)) rescale(shrink);
+    // Matrices 0, 1: rows 0..7 and 8..15, columns 0..7; 2, 3: columns 8..15.
+    const uint32_t origin =
+        stage + lane() % 16 * kRowPitch + (first_column() + lane() / 16 * 8) * 2;
+#pragma unroll
+    for (int step = 0; step < kTileN / 16; ++step) {
+      const float(&low)[4] = score_[2 * step];
+      const float(&high)[4] = score_[2 * step + 1];
+      const uint32_t weights[4] = {pack_bf16(low[0], low[1]), pack_bf16(low[2], low[3]),
+                                   pack_bf16(high[0], high[1]), pack_bf16(high[2], high[3])};
+#pragma unroll
+      for (int t = 0; t < kOutputTiles; t += 2) {
+        uint32_t v[4];
+        load_matrices_transposed(origin + step * 16 * kRowPitch + t * 16, v);
+        multiply_add(output_[t], weights, v[0], v[1]);
+        multiply_add(output_[t + 1], weights, v[2], v[3]);
+      }
+    }
+  }
+
+  __device__ static Rows exp2(const Rows& x) { return {{exp2_approx(x[0]), exp2_approx(x[1])}}; }
+
+  // The row sums of the four lanes of a row.
+  __device__ static Rows total(Rows sum) {
+    for (int i = 0; i < 2; ++i) {
+      sum[i] += __shfl_xor_sync(~0u, sum[i], 1);
+      sum[i] += __shfl_xor_sync(~0u, sum[i], 2);
+    }
+    return sum;
+  }
+
+  __device__ void rescale(const Rows& factor) {
+#pragma unroll
+    for (int t = 0; t < kOutputTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) output_[t][i] *= factor[i / 2];
+    }
+  }
+
+  // Leaves the output in shared memory for the team that merges it: 32 KiB, in the order of threads.
+  __device__ void hand_over(float4* buffer) const {
+#pragma unroll
+    for (int t = 0; t < kOutputTiles; ++t) {
+      buffer[t * kTeamThreads + threadIdx.x % kTeamThreads] =
+          make_float4(output_[t][0], output_[t][1], output_[t][2], output_[t][3]);
+    }
+  }
+
+  // O = own * O + others * (what was handed over).
+  __device__ void take_over(const float4* buffer, const Rows& own, const Rows& others) {
+#pragma unroll
+    for (int t = 0; t < kOutputTiles; ++t) {
+      const float4 other = buffer[t * kTeamThreads + threadIdx.x % kTeamThreads];
+      output_[t][0] = own[0] * output_[t][0] + others[0] * other.x;
+      output_[t][1] = own[0] * output_[t][1] + others[0] * other.y;
+      output_[t][2] = own[1] * output_[t][2] + others[1] * other.z;
+      output_[t][3] = own[1] * output_[t][3] + others[1] * other.w;
+    }
+  }
+
+  // This thread's part of row row_index(i) of O, times scale: as bf16 or as fp32.
+  __device__ void store(int i, float scale, uint16_t* row) const {
+    auto* target = reinterpret_cast<uint32_t*>(row + first_column() + lane() % 4 * 2);
+#pragma unroll
+    for (int t = 0; t < kOutputTiles; ++t) {
+      target[t * 4] = pack_bf16(output_[t][2 * i] * scale, output_[t][2 * i + 1] * scale);
+    }
+  }
+  __device__ void store(int i, float scale, float* row) const {
+    auto* target = reinterpret_cast<float2*>(row + first_column() + lane() % 4 * 2);
+#pragma unroll
+    for (int t = 0; t < kOutputTiles; ++t) {
+      target[t * 4] = make_float2(output_[t][2 * i] * scale, output_[t][2 * i + 1] * scale);
+    }
+  }
+
+ private:
+  // Two elements of a query row, 0 without a row. Rows of an odd stride are not 4-byte aligned.
+  __device__ static uint32_t load_pair(const uint16_t* row, int column) {
+    if (row == nullptr) return 0;
+    const uint16_t* pair = row + column;
+    if (reinterpret_cast<uintptr_t>(pair) % 4 == 0) return *reinterpret_cast<const uint32_t*>(pair);
+    return pair[0] | uint32_t{pair[1]} << 16;
+  }
+
+  // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
+  __device__ void add_partial_scores(const float (&partial)[kScoreTiles][4], float scale) {
+    float4* buffer = exchange_ + turn_ * kWarpsPerTeam * kScoreTiles * 32;
+    turn_ ^= 1;
+#pragma unroll
+    for (int t = 0; t < kScoreTiles; ++t) {
+      buffer[(warp() * kScoreTiles + t) * 32 + lane()] =
+          make_float4(partial[t][0], partial[t][1], partial[t][2], partial[t][3]);
+    }
+    named_barrier(barrier_id_, kTeamThreads);
+#pragma unroll
+    for (int t = 0; t < kScoreTiles; ++t) {
+      float4 part[kWarpsPerTeam];
+#pragma unroll
+      for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kScoreTiles + t) * 32 + lane()];
+      score_[t][0] = scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x));
+      score_[t][1] = scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y));
+      score_[t][2] = scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z));
+      score_[t][3] = scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w));
+    }
+  }
+
+  float4* exchange_;
+  int barrier_id_;
+  int turn_ = 0;
+  uint32_t query_[kSteps][4];
+  float score_[kScoreTiles][4];
+  float output_[kOutputTiles][4];
+};
+
+}  // namespace mla::gpu

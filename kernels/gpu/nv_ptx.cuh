@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// The NVIDIA instructions that C++ has no words for, one function each. Shared memory is addressed by
+// its 32-bit window address.
+#pragma once
+
+#include <cstdint>
+
+namespace mla::gpu {
+
+__device__ inline uint32_t shared_address(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+// ---- tiles: 8x8 matrices of bf16 and the m16n8k16 product ----
+
+__device__ inline void load_matrices(uint32_t address, uint32_t (&m)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(address));
+}
+
+__device__ inline void load_matrices_transposed(uint32_t address, uint32_t (&m)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(address));
+}
+
+// d += a (16 x 16) * b (16 x 8), fp32 sums.
+__device__ inline void multiply_add(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Two floats as bf16, rounded to nearest even; `low` is the lower half.
+__device__ inline uint32_t pack_bf16(float low, float high) {
+  uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+
+__device__ inline float exp2_approx(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ inline float log2_approx(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// ---- barriers ----
+
+// Among the `threads` threads that use hardware barrier `id`; 0 is __syncthreads'.
+__device__ inline void named_barrier(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+__device__ inline void init_barrier(uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// Makes initialised barriers visible to the copy engine.
+__device__ inline void fence_barrier_init() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+__device__ inline void arrive(uint32_t barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier) : "memory");
+}
+
+__device__ inline bool phase_done(uint32_t barrier, uint32_t parity) {
+  uint32_t done;
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#else
+  asm volatile(
+      "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#endif
+  return done != 0;
+}
+
+// Until the phase of that parity is complete.
+__device__ inline void wait_barrier(uint32_t barrier, uint32_t parity) {
+  while (!phase_done(barrier, parity)) {
+  }
+}
+
+// ---- asynchronous copies from global to shared memory ----
+
+__device__ inline void copy4_async(uint32_t target, const void* source) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(target), "l"(source) : "memory");
+}
+
+__device__ inline void copy16_async(uint32_t target, const void* source) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(source) : "memory");
+}
+
+__device__ inline void commit_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// At most kYounger of this thread's commit groups stay outstanding.
+template <int kYounger>
+__device__ inline void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kYounger) : "memory");
+}
+
+// This thread arrives at the barrier once its 16-byte copies so far are there.
+__device__ inline void arrive_after_copies(uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+#if __CUDA_ARCH__ >= 900
+// Arrives and announces `bytes` of bulk copies that the phase also waits for.
+__device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(barrier),
+               "r"(bytes)
+               : "memory");
+}
+
+// One contiguous copy by the copy engine: 16-byte aligned, a multiple of 16 bytes.
+__device__ inline void bulk_copy(uint32_t target, const void* source, uint32_t bytes, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(target),
+      "l"(source),
+      "r"(bytes),
+      "r"(barrier)
+      : "memory");
+}
+#endif
+
+// ---- programmatic dependent launch ----
+
+// The next kernel of the stream may start once every workgroup has got here.
+__device__ inline void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// Until the kernel before is complete and its writes are visible.
+__device__ inline void wait_for_primary() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+}  // namespace mla::gpu

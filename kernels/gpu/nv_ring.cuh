@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The copy ring of a stage-1 workgroup: one producer warp fills stages of tile_n KV rows, teams of
+// consumer warps empty them. Rows are gathered one by one: bulk copies (one instruction a row) on
+// sm_90, 16-byte asynchronous copies on sm_80.
+#pragma once
+
+#include "kernels/bh16_layout.h"
+#include "kernels/gpu/nv_ptx.cuh"
+#include "kernels/stage1.h"
+
+namespace mla::gpu {
+
+// A position in the ring: the slot of a block and the parity of the phase it completes there.
+struct RingPosition {
+  int slot = 0;
+  uint32_t parity = 0;
+
+  __device__ void advance(int blocks, int stages) {
+    slot += blocks;
+    while (slot >= stages) {
+      slot -= stages;
+      parity ^= 1;
+    }
+  }
+};
+
+class Ring {
+ public:
+  __device__ Ring(uint8_t* local, const Bh16Layout& layout)
+      : base_(shared_address(local)), layout_(layout) {}
+
+  __device__ uint32_t stage(int slot) const { return base_ + slot * layout_.stage_bytes(); }
+  __device__ uint32_t full(int slot) const { return base_ + layout_.barrier_offset() + slot * 8; }
+  __device__ uint32_t empty(int slot) const { return full(slot) + kMaxStages * 8; }
+  __device__ int stages() const { return layout_.stages; }
+
+  // By one thread, before any other use.
+  __device__ void init() const {
+    constexpr int kProducerArrivals = kBulk ? 1 : 32;
+    for (int slot = 0; slot < layout_.stages; ++slot) {
+      init_barrier(full(slot), kProducerArrivals);
+      init_barrier(empty(slot), kWarpsPerTeam);
+    }
+    fence_barrier_init();
+  }
+
+  static constexpr bool kBulk =
+#if __CUDA_ARCH__ >= 900
+      true;
+#else
+      false;
+#endif
+
+ private:
+  uint32_t base_;
+  Bh16Layout layout_;
+};
+
+// Where the rows of one request lie.
+struct RowSource {
+  const uint8_t* pool;
+  int64_t row_bytes;  // from one row of the pool to the next
+  const int32_t* pages;
+  int page_shift;  // log2 of the page size
+
+  __device__ RowSource(const DecodeParams& p, int64_t request)
+      : pool(static_cast<const uint8_t*>(p.kv)),
+        row_bytes(p.kv_row_stride * 2),
+        pages(p.kv_indices + p.kv_indptr[request]) {
+    page_shift = 31 - __clz(p.page_size);
+  }
+
+  __device__ const uint8_t* row(int32_t page, int64_t n) const {
+    const int64_t in_page = n & ((int64_t{1} << page_shift) - 1);
+    return pool + ((int64_t{page} << page_shift) + in_page) * row_bytes;
+  }
+};
+
+// The producer warp. A block's rows behind the end of the range are copies of its last row: finite,
+// and of weight 0.
+template <int kTileN>
+__device__ void produce(const Ring& ring, const RowSource& source, const BlockWalk& walk, int32_t* index_ring) {
+  const int lane = threadIdx.x % 32;
+  const int64_t blocks = walk.count();
+  const auto last_row = [&](int64_t block) {
+    const int64_t end = walk.range.begin + (block + 1) * kTileN;
+    return (end < walk.range.end ? end : walk.range.end) - 1;
+  };
+  const auto row_number = [&](int64_t block, int r) {
+    const int64_t n = walk.range.begin + block * kTileN + r;
+    const int64_t last = last_row(block);
+    return n < last ? n : last;
+  };
+  const auto fetch_pages = [&](int64_t block) {
+    int32_t* slot = index_ring + (block % kIndexSlots) * kTileN;
+    for (int r = lane; r < kTileN && block < blocks; r += 32) {
+      copy4_async(shared_address(slot + r), source.pages + (row_number(block, r) >> source.page_shift));
+    }
+    commit_copies();
+  };
+
+  for (int block = 0; block < kIndexAhead; ++block) fetch_pages(block);
+  RingPosition position;
+  for (int64_t block = 0; block < blocks; ++block) {
+    fetch_pages(block + kIndexAhead);
+    wait_copies<kIndexAhead>();
+    __syncwarp();
+    // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
+    wait_barrier(ring.empty(position.slot), position.parity ^ 1);
+    const int32_t* pages = index_ring + (block % kIndexSlots) * kTileN;
+    const uint32_t stage = ring.stage(position.slot);
+    const uint32_t full = ring.full(position.slot);
+#if __CUDA_ARCH__ >= 900
+    if (lane == 0) arrive_expecting(full, kTileN * kRowBytes);
+    __syncwarp();
+    for (int r = lane; r < kTileN; r += 32) {
+      bulk_copy(stage + r * kRowPitch, source.row(pages[r], row_number(block, r)), kRowBytes, full);
+    }
+#else
+    constexpr int kPieces = kRowBytes / 16;
+    for (int piece = lane; piece < kTileN * kPieces; piece += 32) {
+      const int r = piece / kPieces;
+      const int offset = piece % kPieces * 16;
+      copy16_async(stage + r * kRowPitch + offset, source.row(pages[r], row_number(block, r)) + offset);
+    }
+    arrive_after_copies(full);
+#endif
+    position.advance(1, ring.stages());
+  }
+}
+
+}  // namespace mla::gpu

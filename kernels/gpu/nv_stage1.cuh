@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Stage 1 on NVIDIA: a workgroup is one producer warp and one or two teams of four warps. The teams
+// take the blocks of the split in turn, each with its own softmax, and merge at the end; so a
+// workgroup needs no barrier beyond a team's own while it walks.
+#pragma once
+
+#include "kernels/gpu/nv_bh16_tile.cuh"
+#include "kernels/gpu/nv_ring.cuh"
+#include "kernels/row_group.h"
+#include "kernels/workspace.h"
+
+namespace mla::gpu {
+
+// Hardware barriers beside __syncthreads': one a team, one for both.
+inline constexpr int kTeamBarrier = 1;
+inline constexpr int kMergeBarrier = 3;
+
+// The group and KV range of one workgroup.
+struct Stage1Work {
+  int64_t request;
+  int64_t token;  // request * q_len + query position
+  int64_t first_head;
+  int64_t split;
+  int64_t visible;  // rows that the query position may attend to
+  bool idle;        // a surplus split: no work and no place in the merge
+  bool unsplit;     // writes the output itself
+  BlockWalk walk;
+
+  __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int64_t workgroup) {
+    const Stage1Item item = stage1_item(p, config, workgroup);
+    token = item.group / head_groups(p);
+    request = token / p.q_len;
+    first_head = item.group % head_groups(p) * kGroupRows;
+    split = item.split;
+    const int64_t rows = request_rows(p, request);
+    const int64_t splits = effective_splits(rows, config.splits, config.tile_n);
+    visible = visible_rows(rows, p.q_len, token % p.q_len);
+    unsplit = splits <= 1;
+    idle = split >= (unsplit ? 1 : splits);
+    RowRange range = split_range(rows, config.splits, config.tile_n, split);
+    if (range.end > visible) range.end = visible;
+    if (range.begin > range.end) range.begin = range.end;  // every row of this split is masked
+    walk = {range, config.tile_n};
+  }
+};
+
+template <class Tile>
+__device__ void load_queries(Tile& tile, const DecodeParams& p, const Stage1Work& work) {
+  const uint16_t* query[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t head = work.first_head + Tile::row_index(i);
+    query[i] = head < p.nhead ? p.q + work.token * p.q_token_stride + head * p.q_head_stride : nullptr;
+  }
+  tile.load_queries(query);
+}
+
+// One team's blocks: `team`, `team + teams`, ...
+template <class Tile>
+__device__ void consume(Tile& tile, const Ring& ring, const Stage1Work& work, int team, int teams, float scale,
+                        bool drain, SoftmaxState<typename Tile::Rows>* state) {
+  const int64_t blocks = work.walk.count();
+  RingPosition own, newest;  // `newest`: the youngest copy that is issued before this block is done
+  own.advance(team, ring.stages());
+  newest.advance(team + ring.stages() - 2, ring.stages());
+  for (int64_t i = team; i < blocks; i += teams) {
+    wait_barrier(ring.full(own.slot), own.parity);
+    // Blocks i + 1 to i + stages - 2; those before were waited for at the blocks before.
+    if (drain && i + ring.stages() - 2 < blocks) wait_barrier(ring.full(newest.slot), newest.parity);
+    const uint32_t stage = ring.stage(own.slot);
+    tile.scores(stage, scale);
+    const KvBlock block = work.walk[i];
+    if (block.begin + work.walk.tile_n > work.walk.range.end) tile.mask(block.begin, work.walk.range.end);
+    const auto shrink = update_softmax(tile, state);
+    tile.accumulate(stage, shrink);
+    __syncwarp();
+    if (Tile::lane() == 0) arrive(ring.empty(own.slot));
+    own.advance(teams, ring.stages());
+    newest.advance(teams, ring.stages());
+  }
+  state->sum = Tile::total(state->sum);
+}
+
+// Team 1 hands its state to team 0 through the ring, which both have finished with.
+template <class Tile>
+__device__ void merge_teams(Tile& tile, uint8_t* local, int team, SoftmaxState<typename Tile::Rows>* state) {
+  using Rows = typename Tile::Rows;
+  constexpr int kThreads = 2 * kTeamThreads;
+  auto* outputs = reinterpret_cast<float4*>(local);
+  float4* scalars = outputs + Tile::kOutputTiles * kTeamThreads + threadIdx.x % kTeamThreads;
+  named_barrier(kMergeBarrier, kThreads);
+  if (team == 1) {
+    tile.hand_over(outputs);
+    *scalars = make_float4(state->max[0], state->max[1], state->sum[0], state->sum[1]);
+  }
+  named_barrier(kMergeBarrier, kThreads);
+  if (team == 1) return;
+  const Rows max = {{scalars->x, scalars->y}}, sum = {{scalars->z, scalars->w}};
+  Rows own, others;
+  for (int i = 0; i < 2; ++i) {
+    const float top = fmaxf(state->max[i], max[i]);
+    const float base = top == -INFINITY ? 0.0f : top;
+    own[i] = state->max[i] - base;
+    others[i] = max[i] - base;
+    state->max[i] = top;
+  }
+  own = Tile::exp2(own);
+  others = Tile::exp2(others);
+  for (int i = 0; i < 2; ++i) state->sum[i] = own[i] * state->sum[i] + others[i] * sum[i];
+  tile.take_over(outputs, own, others);
+}
+
+template <class Tile>
+__device__ void store_work(const Tile& tile, const DecodeParams& p, const KernelConfig& config, const Stage1Work& work,
+                           const SoftmaxState<typename Tile::Rows>& state) {
+  const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int64_t head = work.first_head + Tile::row_index(i);
+    if (head >= p.nhead) continue;
+    const int64_t row = work.token * p.nhead + head;
+    const bool empty = state.sum[i] == 0.0f;
+    const float scale = empty ? 0.0f : 1.0f / state.sum[i];
+    const float lse = empty ? -INFINITY : (state.max[i] + log2f(state.sum[i])) * static_cast<float>(kLn2);
+    float* lse_target = work.unsplit ? p.lse == nullptr ? nullptr : p.lse + row : partials.lse(row, work.split);
+    if (work.unsplit) {
+      tile.store(i, scale, p.out + row * kValueDim);
+    } else if (!empty) {
+      tile.store(i, scale, partials.output(row, work.split));
+    }
+    if (lse_target != nullptr && Tile::warp() == 0 && Tile::lane() % 4 == 0) *lse_target = lse;
+  }
+}
+
+// A team that only empties the ring.
+__device__ inline void release_only(const Ring& ring, int64_t blocks, int team, int teams) {
+  RingPosition position;
+  position.advance(team, ring.stages());
+  for (int64_t i = team; i < blocks; i += teams) {
+    wait_barrier(ring.full(position.slot), position.parity);
+    __syncwarp();  // a lane that still polls would miss the phase once the slot is filled again
+    if (threadIdx.x % 32 == 0) arrive(ring.empty(position.slot));
+    position.advance(teams, ring.stages());
+  }
+}
+
+// kMaths = false: the same gather without the products, whose time is the roof of this kernel.
+template <int kTileN, int kTeams, bool kMaths>
+__global__ void __launch_bounds__(kTeams* kTeamThreads + 32, kTeams == 1 ? 2 : 1)
+    stage1_bh16(const DecodeParams p, const KernelConfig config) {
+  extern __shared__ __align__(128) uint8_t local[];
+  using Tile = Bh16Tile<kTileN>;
+  constexpr float kLog2e = 1.44269504f;
+  const Bh16Layout layout = {kTileN, kTeams, config.stages};
+  const Ring ring(local, layout);
+  launch_dependents();
+  if (threadIdx.x == 0) ring.init();
+  const Stage1Work work(p, config, blockIdx.x);
+  __syncthreads();
+  if (work.idle) return;
+
+  const int team = threadIdx.x / kTeamThreads;
+  if (team == kTeams) {
+    auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset());
+    produce<kTileN>(ring, RowSource(p, work.request), work.walk, index_ring);
+    return;
+  }
+  if constexpr (!kMaths) {
+    release_only(ring, work.walk.count(), team, kTeams);
+    return;
+  }
+  auto* exchange = reinterpret_cast<float4*>(local + layout.exchange_offset());
+  Tile tile(exchange + team * 2 * kWarpsPerTeam * Tile::kScoreTiles * 32, kTeamBarrier + team);
+  load_queries(tile, p, work);
+  SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
+  consume(tile, ring, work, team, kTeams, p.softmax_scale * kLog2e, config.wait == Wait::kDrain, &state);
+  if constexpr (kTeams == 2) merge_teams(tile, local, team, &state);
+  if (team == 0) store_work(tile, p, config, work, state);
+}
+
+}  // namespace mla::gpu

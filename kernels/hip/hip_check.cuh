@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// HIP's status codes as this project's errors. Two kinds: a call that must work (check: the device is
+// unusable otherwise) and a launch that a candidate may fail (launch_outcome).
+#pragma once
+
+#include <string>
+
+#include "kernels/error.h"
+#include "kernels/hip/hip_runtime.cuh"
+#include "kernels/outcome.h"
+
+namespace mla::hip {
+
+inline std::string describe(hipError_t status) {
+  return std::string(hipGetErrorName(status)) + ": " + hipGetErrorString(status);
+}
+
+// Throws Error(kDevice): after a fault every further call fails too, so the process has to be left.
+inline void check(hipError_t status, const std::string& what) {
+  if (status != hipSuccess) throw Error(ErrorCode::kDevice, what + ": " + describe(status));
+}
+
+// A refused launch leaves the device usable; the pending error is cleared.
+inline Outcome launch_outcome(hipError_t status) {
+  if (status == hipSuccess) return {};
+  static_cast<void>(hipGetLastError());
+  if (status == hipErrorOutOfMemory) return {OutcomeKind::kOutOfMemory, describe(status)};
+  return {OutcomeKind::kLaunchFailed, describe(status)};
+}
+
+}  // namespace mla::hip

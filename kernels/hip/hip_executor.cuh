@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Runs and times work on one GPU: the stream, the events, and the buffer whose reading empties the
+// caches before a cold sample.
+#pragma once
+
+#include "kernels/device.h"
+#include "kernels/gpu/launch.cuh"
+#include "kernels/hip/device_memory.cuh"
+
+namespace mla::hip {
+
+class HipExecutor {
+ public:
+  // Throws Error(kDevice) where the kernels cannot run on the device.
+  HipExecutor(int ordinal, const DeviceInfo& info);
+
+  const Stream& stream() const { return stream_; }
+  const gpu::Launcher& launcher() const { return launcher_; }
+
+  // By reading: a write would leave dirty lines whose write-back lands in the sample.
+  void flush_caches();
+
+  // Device time of one replay behind a flush; waits for it.
+  double time_cold_us(const Graph& graph);
+
+  // Queues a kernel that reads the bytes `repeats` times.
+  void read(const void* data, int64_t bytes, int repeats = 1);
+
+ private:
+  int compute_units_;
+  Stream stream_;
+  Event begin_, end_;
+  gpu::Launcher launcher_;
+  DeviceMemory flush_;
+  int64_t flush_bytes_ = 0;
+  DeviceMemory sink_;
+};
+
+// Of a device that open_hip_device made; Error(kInternal) for another.
+HipExecutor& executor_of(Device& device);
+
+}  // namespace mla::hip

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/hip/probes.h"
+
+#include <algorithm>
+
+#include "kernels/hip/hip_executor.cuh"
+#include "kernels/hip/hip_problem.cuh"
+
+namespace mla::hip {
+namespace {
+
+constexpr int kRepetitions = 8;
+constexpr int64_t kReadBytes = int64_t{8} << 30;
+
+__global__ void empty_kernel() {}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+double median_us(HipExecutor& executor, const Graph& graph) {
+  std::vector<double> times;
+  for (int i = 0; i < kRepetitions; ++i) times.push_back(executor.time_cold_us(graph));
+  return median(times);
+}
+
+double empty_graph_us(HipExecutor& executor) {
+  Graph graph;
+  const Outcome outcome = graph.capture(executor.stream(), [&] {
+    empty_kernel<<<1, 32, 0, executor.stream().get()>>>();
+    return hipGetLastError();
+  });
+  if (!outcome.ok()) throw Error(ErrorCode::kDevice, "empty graph: " + outcome.text);
+  return median_us(executor, graph);
+}
+
+// The best of several, each `repeats` times over the same bytes.
+double read_rate(HipExecutor& executor, int64_t bytes, int repeats) {
+  DeviceMemory memory;
+  memory.require(static_cast<size_t>(bytes), "read probe");
+  check(hipMemset(memory.as<void>(), 0, static_cast<size_t>(bytes)), "read probe");
+  Event begin, end;
+  double best_us = 1e30;
+  for (int i = 0; i < kRepetitions; ++i) {
+    executor.read(memory.as<void>(), bytes);
+    begin.record(executor.stream());
+    executor.read(memory.as<void>(), bytes, repeats);
+    end.record(executor.stream());
+    executor.stream().wait();
+    best_us = std::min(best_us, end.us_since(begin));
+  }
+  return 1e-3 * static_cast<double>(bytes) * repeats / best_us;
+}
+
+// Split counts that fill the device once or a few times.
+std::vector<int32_t> filling_splits(const Space& space, const Problem& problem) {
+  const int64_t groups = problem.batch * row_groups(space.device(), problem);
+  std::vector<int32_t> splits;
+  for (const int64_t waves : {1, 2, 4}) {
+    const int64_t count = waves * space.device().compute_units / groups;
+    splits.push_back(static_cast<int32_t>(std::clamp<int64_t>(count, 1, space.range(Knob::kSplits).legal.back())));
+  }
+  return splits;
+}
+
+}  // namespace
+
+HipRates probe_hip(Device& device) {
+  HipExecutor& executor = executor_of(device);
+  size_t free_bytes = 0, total_bytes = 0;
+  check(hipMemGetInfo(&free_bytes, &total_bytes), "memory");
+  HipRates rates;
+  const auto most = static_cast<int64_t>(free_bytes / 2) & ~int64_t{4095};
+  rates.read_gb_s = read_rate(executor, std::min(kReadBytes, most), 1);
+  const int64_t cache = device.info().last_level_cache_bytes;
+  if (cache > 0) rates.l2_read_gb_s = read_rate(executor, (cache / 3) & ~int64_t{4095}, 64);
+  rates.empty_graph_us = empty_graph_us(executor);
+  return rates;
+}
+
+CopyOnly time_copy_only(LoadedProblem& problem, int rounds) {
+  auto* hip = dynamic_cast<HipProblem*>(&problem);
+  if (hip == nullptr) throw Error(ErrorCode::kInternal, "not a problem of a HIP device");
+  CopyOnly best = {1e30, {}};
+  KernelConfig config = hip->space().neutral();
+  for (const int32_t splits : filling_splits(hip->space(), problem.workload().problem())) {
+    for (const auto& [tile_n, stages] : {std::pair{16, 6}, {16, 11}, {32, 3}, {32, 5}}) {
+      config.splits = splits;
+      config.tile_n = tile_n;
+      config.stages = stages;
+      std::vector<double> times;
+      for (int round = 0; round < rounds; ++round) times.push_back(hip->time_copy_only(config).time_us);
+      const double time_us = median(times);
+      if (time_us < best.time_us) best = {time_us, config};
+    }
+  }
+  return best;
+}
+
+}  // namespace mla::hip
