@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shared memory of a bh16 stage-1 workgroup on NVIDIA, as numbers for host and device: a ring of KV
-// stages, the exchange of partial scores, barriers, and the ring of prefetched row numbers.
+// Shared memory of a bh16 stage-1 workgroup on NVIDIA, as numbers for host and device. A workgroup is
+// one or two teams; each has a ring of KV stages, two buffers for the exchange of partial scores, the
+// rings of prefetched row numbers, and the ring's barriers.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +10,35 @@
 
 namespace mla {
 
-inline constexpr int kWarpsPerTeam = 4;  // a team walks blocks by itself; a workgroup has one or two
+inline constexpr int kWarpsPerTeam = 4;  // consumers; what the knob stage1_warps counts
 inline constexpr int kTeamThreads = 32 * kWarpsPerTeam;
+// A warp issues bulk copies of scattered rows one by one, about 80 cycles each, and memory delivers a
+// row to an SM every 67 (H200): one producer warp cannot keep up.
+inline constexpr int kProducersPerTeam = 2;
 inline constexpr int kRowBytes = 2 * kHeadDim;    // bf16
 inline constexpr int kRowPitch = kRowBytes + 16;  // 8 rows of an 8x8 matrix fall into 8 banks
-// Blocks whose row numbers are fetched before their rows: one block of 16 rows takes 0.5 us of an
-// SM's share of memory, and a cold row number 1 us.
-inline constexpr int kIndexAhead = 4;
-inline constexpr int kIndexSlots = 8;
+// Rows whose numbers a team fetches before the rows themselves. A number waits in the same queue of
+// the memory system as the rows in flight, so it has to be further ahead than the ring is deep.
+inline constexpr int kIndexAheadRows = 256;
 inline constexpr int kMaxStages = 12;
 
 struct Bh16Layout {
   int tile_n;
   int teams;
-  int stages;
+  int stages;  // of each team's ring
 
   constexpr int stage_bytes() const { return tile_n * kRowPitch; }
-  // fp32 scores of 16 heads x tile_n rows, one partial sum a warp, two buffers a team.
-  constexpr int exchange_bytes() const { return teams * 2 * kWarpsPerTeam * 16 * tile_n * 4; }
+  // Parts of a team's memory.
   constexpr int exchange_offset() const { return stages * stage_bytes(); }
-  constexpr int index_offset() const { return exchange_offset() + exchange_bytes(); }
-  constexpr int barrier_offset() const { return index_offset() + kIndexSlots * tile_n * 4; }
-  constexpr int bytes() const { return barrier_offset() + 2 * kMaxStages * 8; }
-  constexpr int threads() const { return teams * kTeamThreads + 32; }
+  // fp32 scores of 16 heads x tile_n rows: one partial sum a warp, two buffers.
+  constexpr int index_offset() const {
+    return exchange_offset() + 2 * kWarpsPerTeam * 16 * tile_n * 4;
+  }
+  constexpr int barrier_offset() const { return index_offset() + 2 * kIndexAheadRows * 4; }
+  constexpr int team_bytes() const { return barrier_offset() + 2 * kMaxStages * 8; }
+  // Of the workgroup.
+  constexpr int bytes() const { return teams * team_bytes(); }
+  constexpr int threads() const { return teams * (kTeamThreads + 32 * kProducersPerTeam); }
 };
 
 }  // namespace mla

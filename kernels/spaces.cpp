@@ -125,14 +125,6 @@ Constraint bh16_fits(int64_t local_memory_bytes) {
           }};
 }
 
-Constraint ring_serves_teams() {
-  return {"stages_per_team",
-          "8 stage-1 warps are two teams, which need at least 3 stages",
-          [](const Problem&, const KernelConfig& config) {
-            return config.stage1_warps <= kWarpsPerTeam || config.stages >= 3;
-          }};
-}
-
 Space nvidia_space(const DeviceInfo& device) {
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
@@ -147,8 +139,7 @@ Space nvidia_space(const DeviceInfo& device) {
                std::move(ranges),
                {split_major_batch(),
                 split_major_xcds(device.xcds),
-                bh16_fits(device.local_memory_bytes),
-                ring_serves_teams()});
+                bh16_fits(device.local_memory_bytes)});
 }
 
 bool starts_with(const std::string& text, const char* prefix) {

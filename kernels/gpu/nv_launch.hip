@@ -83,7 +83,7 @@ hipError_t Launcher::decode(const DecodeParams& params, const KernelConfig& conf
   if (const hipError_t status = launch_stage1(*instance, instance->decode, params, config, stream)) return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
-  return launch(reinterpret_cast<const void*>(merge), items, 32 * config.stage2_warps, 0, dependent_launch_, params,
+  return launch(reinterpret_cast<const void*>(merge), items, 32 * config.stage2_warps, config.splits * sizeof(float), dependent_launch_, params,
                 config, stream);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The copy ring of a stage-1 workgroup: one producer warp fills stages of tile_n KV rows, teams of
-// consumer warps empty them. Rows are gathered one by one: bulk copies (one instruction a row) on
+// The copy ring of a team: two producer warps fill stages of tile_n KV rows in turn, four consumer
+// warps empty them in order. Rows are gathered one by one: bulk copies (one instruction a row) on
 // sm_90, 16-byte asynchronous copies on sm_80.
 #pragma once
 
@@ -76,38 +76,45 @@ struct RowSource {
   }
 };
 
-// The producer warp. A block's rows behind the end of the range are copies of its last row: finite,
-// and of weight 0.
+// One of a team's producer warps. It fills blocks `first`, `first + step`, ... of the walk into slots
+// `producer`, `producer + 2`, ... A block's rows behind the end of the range are copies of its last
+// row: finite, and of weight 0.
+//
+// A wait for the phase before last would pass by its parity. It cannot happen: consumers go in order
+// and a ring has at least as many slots as producers, so the last wait of this warp was for a block
+// no older than that phase.
 template <int kTileN>
-__device__ void produce(const Ring& ring, const RowSource& source, const BlockWalk& walk, int32_t* index_ring) {
+__device__ void produce(const Ring& ring, const RowSource& source, const BlockWalk& walk, int32_t* index_ring,
+                        int producer, int64_t first, int64_t step) {
+  // In blocks of this warp.
+  constexpr int kAhead = kIndexAheadRows / kTileN / kProducersPerTeam;
+  constexpr int kSlots = 2 * kAhead;
   const int lane = threadIdx.x % 32;
   const int64_t blocks = walk.count();
-  const auto last_row = [&](int64_t block) {
-    const int64_t end = walk.range.begin + (block + 1) * kTileN;
-    return (end < walk.range.end ? end : walk.range.end) - 1;
-  };
   const auto row_number = [&](int64_t block, int r) {
-    const int64_t n = walk.range.begin + block * kTileN + r;
-    const int64_t last = last_row(block);
-    return n < last ? n : last;
+    const KvBlock rows = walk[block];
+    return rows.begin + (r < rows.rows ? r : rows.rows - 1);
   };
-  const auto fetch_pages = [&](int64_t block) {
-    int32_t* slot = index_ring + (block % kIndexSlots) * kTileN;
+  const auto fetch_pages = [&](int turn) {
+    const int64_t block = first + turn * step;
+    int32_t* slot = index_ring + turn % kSlots * kTileN;
     for (int r = lane; r < kTileN && block < blocks; r += 32) {
       copy4_async(shared_address(slot + r), source.pages + (row_number(block, r) >> source.page_shift));
     }
     commit_copies();
   };
 
-  for (int block = 0; block < kIndexAhead; ++block) fetch_pages(block);
+  for (int turn = 0; turn < kAhead; ++turn) fetch_pages(turn);
   RingPosition position;
-  for (int64_t block = 0; block < blocks; ++block) {
-    fetch_pages(block + kIndexAhead);
-    wait_copies<kIndexAhead>();
+  position.advance(producer, ring.stages());
+  int turn = 0;
+  for (int64_t block = first; block < blocks; block += step, ++turn) {
+    fetch_pages(turn + kAhead);
+    wait_copies<kAhead>();
     __syncwarp();
     // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
     wait_barrier(ring.empty(position.slot), position.parity ^ 1);
-    const int32_t* pages = index_ring + (block % kIndexSlots) * kTileN;
+    const int32_t* pages = index_ring + turn % kSlots * kTileN;
     const uint32_t stage = ring.stage(position.slot);
     const uint32_t full = ring.full(position.slot);
 #if __CUDA_ARCH__ >= 900
@@ -125,7 +132,7 @@ __device__ void produce(const Ring& ring, const RowSource& source, const BlockWa
     }
     arrive_after_copies(full);
 #endif
-    position.advance(1, ring.stages());
+    position.advance(kProducersPerTeam, ring.stages());
   }
 }
 

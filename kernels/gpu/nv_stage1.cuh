@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stage 1 on NVIDIA: a workgroup is one producer warp and one or two teams of four warps. The teams
-// take the blocks of the split in turn, each with its own softmax, and merge at the end; so a
-// workgroup needs no barrier beyond a team's own while it walks.
+// Stage 1 on NVIDIA: a workgroup is one or two teams of four consumer and two producer warps. The
+// teams take the blocks of the split in turn, each with its own ring and softmax, and merge at the
+// end; so no warp waits for another team while it walks.
 #pragma once
 
 #include "kernels/gpu/nv_bh16_tile.cuh"
@@ -59,13 +59,13 @@ template <class Tile>
 __device__ void consume(Tile& tile, const Ring& ring, const Stage1Work& work, int team, int teams, float scale,
                         bool drain, SoftmaxState<typename Tile::Rows>* state) {
   const int64_t blocks = work.walk.count();
-  RingPosition own, newest;  // `newest`: the youngest copy that is issued before this block is done
-  own.advance(team, ring.stages());
-  newest.advance(team + ring.stages() - 2, ring.stages());
+  const int64_t depth = (ring.stages() - 2) * teams;  // to the youngest copy issued before this block is done
+  RingPosition own, youngest;
+  youngest.advance(ring.stages() - 2, ring.stages());
   for (int64_t i = team; i < blocks; i += teams) {
     wait_barrier(ring.full(own.slot), own.parity);
-    // Blocks i + 1 to i + stages - 2; those before were waited for at the blocks before.
-    if (drain && i + ring.stages() - 2 < blocks) wait_barrier(ring.full(newest.slot), newest.parity);
+    // Those between were waited for at the blocks before.
+    if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
     tile.scores(stage, scale);
     const KvBlock block = work.walk[i];
@@ -74,13 +74,13 @@ __device__ void consume(Tile& tile, const Ring& ring, const Stage1Work& work, in
     tile.accumulate(stage, shrink);
     __syncwarp();
     if (Tile::lane() == 0) arrive(ring.empty(own.slot));
-    own.advance(teams, ring.stages());
-    newest.advance(teams, ring.stages());
+    own.advance(1, ring.stages());
+    youngest.advance(1, ring.stages());
   }
   state->sum = Tile::total(state->sum);
 }
 
-// Team 1 hands its state to team 0 through the ring, which both have finished with.
+// Team 1 hands its state to team 0 through the first ring, which both have finished with.
 template <class Tile>
 __device__ void merge_teams(Tile& tile, uint8_t* local, int team, SoftmaxState<typename Tile::Rows>* state) {
   using Rows = typename Tile::Rows;
@@ -131,45 +131,49 @@ __device__ void store_work(const Tile& tile, const DecodeParams& p, const Kernel
   }
 }
 
-// A team that only empties the ring.
+// A team that only empties its ring.
 __device__ inline void release_only(const Ring& ring, int64_t blocks, int team, int teams) {
   RingPosition position;
-  position.advance(team, ring.stages());
   for (int64_t i = team; i < blocks; i += teams) {
     wait_barrier(ring.full(position.slot), position.parity);
     __syncwarp();  // a lane that still polls would miss the phase once the slot is filled again
     if (threadIdx.x % 32 == 0) arrive(ring.empty(position.slot));
-    position.advance(teams, ring.stages());
+    position.advance(1, ring.stages());
   }
 }
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
 template <int kTileN, int kTeams, bool kMaths>
-__global__ void __launch_bounds__(kTeams* kTeamThreads + 32, kTeams == 1 ? 2 : 1)
+__global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeams == 1 ? 2 : 1)
     stage1_bh16(const DecodeParams p, const KernelConfig config) {
   extern __shared__ __align__(128) uint8_t local[];
   using Tile = Bh16Tile<kTileN>;
   constexpr float kLog2e = 1.44269504f;
   const Bh16Layout layout = {kTileN, kTeams, config.stages};
-  const Ring ring(local, layout);
+  const int warp = threadIdx.x / 32;
+  const bool consumer = warp < kTeams * kWarpsPerTeam;
+  const int team = consumer ? warp / kWarpsPerTeam : (warp - kTeams * kWarpsPerTeam) / kProducersPerTeam;
+  uint8_t* team_local = local + team * layout.team_bytes();
+  const Ring ring(team_local, layout);
   launch_dependents();
-  if (threadIdx.x == 0) ring.init();
+  if (warp % kWarpsPerTeam == 0 && consumer && threadIdx.x % 32 == 0) ring.init();
   const Stage1Work work(p, config, blockIdx.x);
   __syncthreads();
   if (work.idle) return;
 
-  const int team = threadIdx.x / kTeamThreads;
-  if (team == kTeams) {
-    auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset());
-    produce<kTileN>(ring, RowSource(p, work.request), work.walk, index_ring);
+  if (!consumer) {
+    const int producer = warp % kProducersPerTeam;
+    auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
+                       producer * 2 * kIndexAheadRows / kProducersPerTeam;
+    produce<kTileN>(ring, RowSource(p, work.request), work.walk, index_ring, producer, team + producer * kTeams,
+                    kTeams * kProducersPerTeam);
     return;
   }
   if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), team, kTeams);
     return;
   }
-  auto* exchange = reinterpret_cast<float4*>(local + layout.exchange_offset());
-  Tile tile(exchange + team * 2 * kWarpsPerTeam * Tile::kScoreTiles * 32, kTeamBarrier + team);
+  Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()), kTeamBarrier + team);
   load_queries(tile, p, work);
   SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
   consume(tile, ring, work, team, kTeams, p.softmax_scale * kLog2e, config.wait == Wait::kDrain, &state);

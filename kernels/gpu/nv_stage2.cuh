@@ -11,9 +11,6 @@ namespace mla::gpu {
 
 inline constexpr int kMergeClasses = 8;
 
-// Written by the kernel before this one: read past the L1, which may hold older lines.
-__device__ inline float load_lse(const float* lse) { return __ldcg(lse); }
-
 struct MergeScalars {
   float max;
   float sum;  // of e^(lse - max)
@@ -23,9 +20,9 @@ struct MergeScalars {
 __device__ inline MergeScalars merge_scalars(const float* lse, int splits) {
   const int lane = threadIdx.x % 32;
   MergeScalars result = {-INFINITY, 0};
-  for (int s = lane; s < splits; s += 32) result.max = fmaxf(result.max, load_lse(lse + s));
+  for (int s = lane; s < splits; s += 32) result.max = fmaxf(result.max, lse[s]);
   for (int step = 16; step > 0; step /= 2) result.max = fmaxf(result.max, __shfl_xor_sync(~0u, result.max, step));
-  for (int s = lane; s < splits && result.max > -INFINITY; s += 32) result.sum += __expf(load_lse(lse + s) - result.max);
+  for (int s = lane; s < splits && result.max > -INFINITY; s += 32) result.sum += __expf(lse[s] - result.max);
   for (int step = 16; step > 0; step /= 2) result.sum += __shfl_xor_sync(~0u, result.sum, step);
   return result;
 }
@@ -36,6 +33,7 @@ __global__ void stage2_bh16(const DecodeParams p, const KernelConfig config) {
   constexpr int kColumns = kValueDim / kTiles;
   constexpr int kPairs = kColumns / 64;  // float2 a lane
   __shared__ float2 class_sums[kMergeClasses][kColumns / 2];
+  extern __shared__ float lse[];  // [splits]
   const Stage2Item item = stage2_item(config, blockIdx.x);
   const int64_t row = item.output_row;
   const int64_t rows = request_rows(p, row / p.nhead / p.q_len);
@@ -45,16 +43,19 @@ __global__ void stage2_bh16(const DecodeParams p, const KernelConfig config) {
   if (splits <= 1) return;  // stage 1 wrote the output
 
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
-  const float* lse = partials.lse(row, 0);
+  // Written by the kernel before: read past the L1, which may hold older lines.
+  for (int s = threadIdx.x; s < splits; s += blockDim.x) lse[s] = __ldcg(partials.lse(row, s));
+  __syncthreads();
   const MergeScalars scalars = merge_scalars(lse, splits);
   const int lane = threadIdx.x % 32;
   const int warps = blockDim.x / 32;
+  const float inverse_sum = scalars.sum > 0 ? 1 / scalars.sum : 0;
   for (int c = threadIdx.x / 32; c < kMergeClasses; c += warps) {
     float2 sum[kPairs] = {};
-#pragma unroll 4
+#pragma unroll 8
     for (int s = c; s < splits; s += kMergeClasses) {
       // 0 for a split that saw no row: it left its partial output unwritten.
-      const float weight = scalars.sum > 0 ? __expf(load_lse(lse + s) - scalars.max) / scalars.sum : 0;
+      const float weight = inverse_sum > 0 ? __expf(lse[s] - scalars.max) * inverse_sum : 0;
       const auto* part = reinterpret_cast<const float2*>(partials.output(row, s) + item.tile * kColumns);
 #pragma unroll
       for (int i = 0; i < kPairs; ++i) {
