@@ -14,11 +14,11 @@
 #include <iterator>
 #include <random>
 
+#include "db/fake_winners.h"
 #include "db/snapshot.h"
 #include "db/store.h"
 #include "kernels/error.h"
 #include "kernels/spaces.h"
-#include "tests/support/fake_database.h"
 #include "tests/support/sample_records.h"
 #include "tests/support/temporary_directory.h"
 
@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(a_newer_schema_names_both_versions, Fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_truncated_file_is_damaged, Fixture) {
-  write_fake_winners(path, sample_device(), 500, 1);
+  db::write_fake_winners(path, sample_device(), 500, 1);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   check_refused_both_ways(path, "is damaged");
 }

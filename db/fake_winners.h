@@ -7,7 +7,7 @@
 
 #include "kernels/device_info.h"
 
-namespace mla::testing {
+namespace mla::db {
 
 // Creates the database at `path` (or adds to it) with `count` finished tunings of distinct problems
 // on `device`, each with a winner that is legal in make_space(device). One
@@ -17,4 +17,4 @@ void write_fake_winners(const std::string& path,
                         int64_t count,
                         uint64_t seed);
 
-}  // namespace mla::testing
+}  // namespace mla::db
