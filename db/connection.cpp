@@ -26,6 +26,9 @@ constexpr int64_t kWorkPerKilobyte = 50;
 
 constexpr int kMaxValueBytes = 1 << 20;
 
+// A connection belongs to one thread at a time; without this each column that is read takes a lock.
+constexpr int kOneThread = SQLITE_OPEN_NOMUTEX;
+
 // Never taken for a URI, an option or ":memory:".
 std::string plain_path(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
@@ -95,7 +98,7 @@ void Connection::open(OpenMode mode) {
   try {
     const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
                                                   : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    db_ = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
+    db_ = std::make_unique<SQLite::Database>(name, flags | kOneThread, kBusyTimeoutMs);
     harden();
     db_->execAndGet("SELECT count(*) FROM sqlite_schema");
   } catch (const SQLite::Exception& e) {
@@ -114,7 +117,7 @@ void Connection::open_immutable() {
   }
   try {
     db_ = std::make_unique<SQLite::Database>(uri(path_, "immutable=1"),
-                                             SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+                                             SQLite::OPEN_READONLY | SQLite::OPEN_URI | kOneThread);
     harden();
     db_->execAndGet("SELECT count(*) FROM sqlite_schema");
   } catch (const SQLite::Exception& e) {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "db/rows.h"
+#include "db/fields.h"
 #include "db/schema.h"
 #include "kernels/spaces.h"
 
@@ -61,33 +61,26 @@ void write_fake_winners(const std::string& path,
   std::mt19937_64 random(seed);
   Connection c(path, OpenMode::kReadWrite);
   prepare_for_writing(c);
+  // A transaction that outgrows the cache is written to the log twice.
+  c.outside_transaction([&] { c.execute("PRAGMA cache_size = -1000000"); });  // at most 1 GB
   RunInfo run_info;
   run_info.seed = seed;
   c.write([&] {
-    const int64_t run = insert(c, "run", fields(run_info));
-    const int64_t device_id = find_or_insert(c, "device", fields(device));
-    const int64_t environment_id = find_or_insert(c, "environment", fields(Environment{}));
-    const auto candidate = [&](const KernelConfig& config) {
-      return find_or_insert(c, "candidate", fields(config));
-    };
+    Fields tuning = {{"run_id", insert(c, "run", fields(run_info))},
+                     {"device_id", find_or_insert(c, "device", fields(device))},
+                     {"environment_id", find_or_insert(c, "environment", fields(Environment{}))},
+                     {"protocol", std::string("fake")},
+                     {"seed", seed_bits(seed)},
+                     {"finished", int64_t{1}},
+                     {"problem_id", int64_t{0}}};
+    TableWriter problems(c, "problem");
+    TableWriter tunings(c, "tuning");
+    TableWriter winners(c, "winner");
+    CandidateIds candidates(c);
     for (int64_t i = 0; i < count; ++i) {
       const WinnerRecord winner = fake_winner(space, fake_problem(i), random);
-      const int64_t tuning =
-          insert(c,
-                 "tuning",
-                 {{"run_id", run},
-                  {"device_id", device_id},
-                  {"environment_id", environment_id},
-                  {"problem_id", find_or_insert(c, "problem", fields(winner.problem))},
-                  {"protocol", std::string("fake")},
-                  {"seed", seed_bits(seed)},
-                  {"finished", int64_t{1}}});
-      Fields row = fields(winner);
-      row.push_back({"tuning_id", tuning});
-      row.push_back({"config_id", candidate(winner.config)});
-      row.push_back({"default_id", candidate(winner.default_config)});
-      row.push_back({"finalist_id", candidate(winner.finalist)});
-      insert(c, "winner", row);
+      tuning.back().value = problems.find_or_insert(fields(winner.problem));
+      winners.insert(winner_row(winner, tunings.insert(tuning), &candidates));
     }
   });
 }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "db/connection.h"
+#include "db/fields.h"
 #include "db/rows.h"
 #include "db/schema.h"
 

@@ -2,6 +2,7 @@
 // The reading half of Store.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "db/rows.h"
 #include "db/store_impl.h"
 
 namespace mla::db {
