@@ -65,6 +65,7 @@ void RunProgress::on_event(const tuner::ProgressEvent& event) {
       failure(event);
       break;
     case Kind::kNewBest:
+      if (event.gain <= 0) break;  // the default itself, until something is faster
       permanent(event,
                 Style::kPlain,
                 fmt::format("new best  {}  {}  {}",

@@ -104,6 +104,12 @@ std::string run_notes(const RunDocument& run, int status, bool verbose) {
         "that say little\n",
         100 * summary.placebo_noise);
   }
+  for (const db::WinnerRecord& winner : winners_of(*run.result)) {
+    if (winner.reference == "default") continue;
+    text += fmt::format("mla-tune run: {}: compared with the {} baseline\n",
+                        to_text(winner.problem),
+                        winner.reference);
+  }
   if (verbose) {
     text += fmt::format("mla-tune run: {:.2f} s in all, {:.2f} s on the device\n",
                         run.result->elapsed_s,
