@@ -53,6 +53,18 @@ int full_code(const SQLite::Exception& e) {
   return (extended & 0xFF) == e.getErrorCode() ? extended : e.getErrorCode();
 }
 
+// errno of a failed call on the database or its log. SQLite's own record of it lacks writes.
+int failed_errno(sqlite3* handle) {
+  int code = sqlite3_system_errno(handle);
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code == 0 && log != nullptr && log->pMethods != nullptr) {
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code);
+  }
+  if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+  return code;
+}
+
 int64_t file_size(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
@@ -180,7 +192,7 @@ void Connection::run(const char* begin, const char* end, const std::function<voi
     db_->exec(end);
   } catch (const SQLite::Exception& e) {
     const int code = full_code(e);
-    const int os_error = sqlite3_system_errno(db_->getHandle());  // a rollback overwrites it
+    const int os_error = failed_errno(db_->getHandle());  // a rollback overwrites it
     rollback();
     fail_sqlite(code, e.what(), os_error);
   } catch (...) {
@@ -227,6 +239,7 @@ int64_t Connection::last_id() const {
 }
 
 void Connection::fail_sqlite(int code, const char* message, int os_error) const {
+  const std::string reason = os_error != 0 ? std::strerror(os_error) : message;
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -234,15 +247,10 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_FULL:
       fail("the disk is full; what was stored before is safe");
     case SQLITE_IOERR:
-      // EFBIG and EDQUOT arrive as this, without their number.
-      if (code == SQLITE_IOERR_WRITE) {
-        fail(
-            "cannot be written: the disk, the quota or the file size limit is full; what was "
-            "stored "
-            "before is safe");
+      if (code == SQLITE_IOERR_WRITE) {  // a quota or a file size limit, or a broken disk
+        fail("cannot be written: " + reason + "; what was stored before is safe");
       }
-      fail(std::string("input/output error: ") +
-           (os_error != 0 ? std::strerror(os_error) : message));
+      fail("input/output error: " + reason);
     case SQLITE_NOTADB:
       fail("is not an SQLite database");
     case SQLITE_CORRUPT:
@@ -250,8 +258,7 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_READONLY:
       fail("cannot be written: the file or its directory is read-only");
     case SQLITE_CANTOPEN:
-      fail(std::string("cannot be opened: ") +
-           (os_error != 0 ? std::strerror(os_error) : "is its directory writable?"));
+      fail("cannot be opened: " + reason);
     case SQLITE_INTERRUPT:
       fail("takes more work to read than its size explains: it is damaged or forged");
     default:

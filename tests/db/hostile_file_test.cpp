@@ -240,7 +240,7 @@ BOOST_FIXTURE_TEST_CASE(a_read_only_directory_takes_no_new_database, Fixture) {
   BOOST_TEST(!std::filesystem::exists(path));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_full_disk_is_named_and_loses_nothing_that_was_stored, Fixture) {
+BOOST_FIXTURE_TEST_CASE(a_failed_write_names_its_cause_and_loses_nothing_that_was_stored, Fixture) {
   write_valid();
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -255,7 +255,7 @@ BOOST_FIXTURE_TEST_CASE(a_full_disk_is_named_and_loses_nothing_that_was_stored, 
       try {
         store.save_round(id, sample_round(round, 64, space.neutral()));
       } catch (const Error& e) {
-        return std::string(e.what()).find("full") != std::string::npos &&
+        return std::string(e.what()).find("File too large") != std::string::npos &&
                        static_cast<int>(store.load_rounds(id).size()) == round
                    ? 0
                    : 1;
