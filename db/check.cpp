@@ -92,9 +92,9 @@ class Checker {
     SQLite::Statement& query =
         c_.statement("SELECT x.rowid, " + column_list + " FROM " + name + " AS x");
     int64_t count = 0;
-    while (query.executeStep()) {
+    Cursor row(query);
+    while (row.next()) {
       ++count;
-      Cursor row(query);
       const int64_t id = row.int64();
       try {
         decode(row);
@@ -110,8 +110,8 @@ class Checker {
     Group group(this, "measurements");
     const auto decode_all = [&](const char* sql, const std::function<void(Cursor&)>& decode) {
       SQLite::Statement& query = c_.statement(sql);
-      while (query.executeStep()) {
-        Cursor row(query);
+      Cursor row(query);
+      while (row.next()) {
         try {
           decode(row);
         } catch (const BadRow& e) {
@@ -159,9 +159,9 @@ class Checker {
     int64_t count = 0;
     int64_t device_id = 0;  // rows come in this order, so that one space is held at a time
     std::optional<Space> space;
-    while (query.executeStep()) {
+    Cursor row(query);
+    while (row.next()) {
       ++count;
-      Cursor row(query);
       std::string where = "of ";
       where.append(row.text()).append(" ").append(std::to_string(row.int64()));
       if (const int64_t id = row.int64(); id != device_id) {
@@ -186,8 +186,8 @@ class Checker {
                                             " FROM device AS d WHERE d.id = ?");
     query.bind(1, id);
     try {
-      if (!query.executeStep()) return std::nullopt;
       Cursor row(query);
+      if (!row.next()) return std::nullopt;
       return make_space(read_device(row));
     } catch (const BadRow&) {
       return std::nullopt;

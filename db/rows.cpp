@@ -26,8 +26,25 @@ void read_rows(Connection& c, const std::function<void()>& body) {
   });
 }
 
-void Cursor::bad(const std::string& why) {
-  throw BadRow("column " + mla::quoted(row_.getColumnName(next_)) + " " + why);
+Cursor::Cursor(SQLite::Statement& query) : query_(query) {}
+Cursor::~Cursor() = default;
+
+bool Cursor::next() {
+  next_ = 0;
+  if (!query_.executeStep()) return false;
+  // Made once a query: it costs more than reading the value.
+  while (static_cast<int>(columns_.size()) < query_.getColumnCount()) {
+    columns_.push_back(query_.getColumn(static_cast<int>(columns_.size())));
+  }
+  return true;
+}
+
+const SQLite::Column& Cursor::column() const {
+  return columns_.at(next_);
+}
+
+void Cursor::bad(const std::string& why) const {
+  throw BadRow("column " + mla::quoted(column().getName()) + " " + why);
 }
 
 void Cursor::unknown_name(std::string_view stored) {
@@ -36,10 +53,10 @@ void Cursor::unknown_name(std::string_view stored) {
 }
 
 int64_t Cursor::int64() {
-  const SQLite::Column column = row_.getColumn(next_);
-  if (!column.isInteger()) bad("is not an integer");
+  const SQLite::Column& value = column();
+  if (!value.isInteger()) bad("is not an integer");
   ++next_;
-  return column.getInt64();
+  return value.getInt64();
 }
 
 int32_t Cursor::int32() {
@@ -57,18 +74,19 @@ bool Cursor::boolean() {
 }
 
 double Cursor::real() {
-  const SQLite::Column column = row_.getColumn(next_);
-  if (!column.isFloat()) bad("is not a number");
-  if (!std::isfinite(column.getDouble())) bad("is not finite");
+  const SQLite::Column& value = column();
+  if (!value.isFloat()) bad("is not a number");
+  const double number = value.getDouble();
+  if (!std::isfinite(number)) bad("is not finite");
   ++next_;
-  return column.getDouble();
+  return number;
 }
 
 std::string_view Cursor::text() {
-  const SQLite::Column column = row_.getColumn(next_);
-  if (!column.isText()) bad("is not a text");
-  const char* const bytes = column.getText();
-  const auto size = static_cast<size_t>(column.getBytes());
+  const SQLite::Column& value = column();
+  if (!value.isText()) bad("is not a text");
+  const char* const bytes = value.getText();
+  const auto size = static_cast<size_t>(value.getBytes());
   if (size > kMaxTextBytes) bad("is longer than any text of ours");
   ++next_;
   return {bytes, size};

@@ -9,9 +9,14 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "db/connection.h"
 #include "db/record.h"
+
+namespace SQLite {
+class Column;
+}  // namespace SQLite
 
 namespace mla::db {
 
@@ -24,10 +29,16 @@ class BadRow : public std::runtime_error {
 // Runs `body` as a read transaction; a BadRow that leaves it becomes an Error(kDatabase).
 void read_rows(Connection& connection, const std::function<void()>& body);
 
-// Takes the columns of a query's current row from left to right. Every getter throws BadRow.
+// Walks the rows of a query and takes the columns of each from left to right. Every getter throws
+// BadRow; the rows after that can be read.
 class Cursor {
  public:
-  explicit Cursor(SQLite::Statement& row) : row_(row) {}
+  explicit Cursor(SQLite::Statement& query);
+  ~Cursor();
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  bool next();  // false after the last row
 
   int64_t int64();
   int32_t int32();
@@ -45,11 +56,13 @@ class Cursor {
   }
 
  private:
-  [[noreturn]] void bad(const std::string& why);
+  const SQLite::Column& column() const;
+  [[noreturn]] void bad(const std::string& why) const;
   [[noreturn]] void unknown_name(std::string_view stored);
 
-  SQLite::Statement& row_;
-  int next_ = 0;
+  SQLite::Statement& query_;
+  std::vector<SQLite::Column> columns_;  // of whatever row the query is at
+  size_t next_ = 0;
 };
 
 DeviceInfo read_device(Cursor& row);

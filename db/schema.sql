@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Schema 1 of the tuning database. FORMAT.md explains units, invariants and upgrade rules.
 -- application_id and user_version are set by schema.cpp in the transaction that runs this file.
 -- Enumerations are stored by name; a name that was ever written is never given another meaning.
