@@ -40,8 +40,8 @@ std::string left_out_text(const tuner::SessionResult& result) {
     text += fmt::format("mla-tune run: {}: {}{}{}\n",
                         to_text(shape.problem),
                         what,
-                        shape.text.empty() ? "" : ": ",
-                        shape.text);
+                        shape.text.empty() || shape.text == what ? "" : ": ",
+                        shape.text == what ? "" : shape.text);
   }
   return text;
 }
