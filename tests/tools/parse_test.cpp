@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(a_shared_prefix_has_rows_and_perhaps_a_group) {
   BOOST_TEST(parse_shared_prefix("63240/4").rows == 63240);
   BOOST_TEST(parse_shared_prefix("63240/4").group == 4);
   BOOST_TEST(parse_shared_prefix("100").group == 8);
+  BOOST_TEST(parse_shared_prefix("0/4").group == 8);
   BOOST_TEST(message([] { parse_shared_prefix("100/0"); }) == "0 is not in 1..65535");
   BOOST_TEST(message([] { parse_shared_prefix("100/"); }) == "'' is not a whole number");
 }
