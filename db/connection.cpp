@@ -106,6 +106,9 @@ void Connection::open(OpenMode mode) {
     const fs::path directory = fs::path(name).parent_path();
     fs::create_directories(directory, error);
     if (error) fail("its directory cannot be created: " + error.message());
+    if (::access(directory.c_str(), W_OK) != 0) {
+      fail(std::string("cannot be created: ") + std::strerror(errno));
+    }
   }
   try {
     const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
