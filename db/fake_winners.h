@@ -10,8 +10,8 @@
 namespace mla::db {
 
 // Creates the database at `path` (or adds to it) with `count` finished tunings of distinct problems
-// on `device`, each with a winner that is legal in make_space(device). One
-// transaction. The same seed gives the same rows.
+// on `device`, each with a winner that is legal in make_space(device). One transaction. The same
+// seed gives the same rows.
 void write_fake_winners(const std::string& path,
                         const DeviceInfo& device,
                         int64_t count,

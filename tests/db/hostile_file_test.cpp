@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(a_newer_schema_names_both_versions, Fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_truncated_file_is_damaged, Fixture) {
-  db::write_fake_winners(path, sample_device(), 500, 1);
+  write_fake_winners(path, sample_device(), 500, 1);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   check_refused_both_ways(path, "is damaged");
 }
@@ -206,6 +206,14 @@ BOOST_FIXTURE_TEST_CASE(rows_with_absurd_values_are_skipped_with_a_reason, Fixtu
       BOOST_TEST(bad > 0);
     }
   }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_damaged_row_does_not_hide_the_others, Fixture) {
+  write_fake_winners(path, sample_device(), 3, 1);
+  alter("UPDATE winner SET verdict = 'best' WHERE id = 2");
+  const SnapshotLoad load = this->load();
+  BOOST_TEST(load.rows_used == 2);
+  BOOST_TEST(load.rows_skipped == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_read_only_file_in_a_read_only_directory_is_read_by_any_user, Fixture) {

@@ -38,7 +38,7 @@ struct Fixture {
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(every_winner_of_the_device_arrives_once, Fixture) {
-  db::write_fake_winners(path, sample_device(), 5000, 1);
+  write_fake_winners(path, sample_device(), 5000, 1);
   const SnapshotLoad load = this->load(space);
   BOOST_TEST(load.rows_used == 5000);
   BOOST_TEST(load.rows_skipped == 0);
@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(every_winner_of_the_device_arrives_once, Fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(another_compute_unit_count_is_another_device, Fixture) {
-  db::write_fake_winners(path, sample_device(), 10, 1);
+  write_fake_winners(path, sample_device(), 10, 1);
   DeviceInfo other = sample_device();
   other.compute_units = 32;
   const SnapshotLoad load = this->load(make_space(other));
