@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The C ABI from a C99 translation unit: the header compiles, and structs filled here are understood.
+ * The C ABI from a C99 translation unit: the header compiles, and structs filled here are
+ * understood.
  */
-#include "policy/mla_policy.h"
 #include "tests/policy/c_abi.h"
+#include "policy/mla_policy.h"
 
 int plan_from_c(const char* const* paths, size_t path_count, mla_plan* plan) {
   mla_policy* policy = NULL;

@@ -6,10 +6,10 @@
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
+#include "db/fake_winners.h"
 #include "db/snapshot.h"
 #include "policy/wave_edge.h"
 #include "tests/policy/tuned_database.h"
-#include "db/fake_winners.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace mla;
