@@ -52,21 +52,27 @@ function(mla_test name)
   endif()
 endfunction()
 
-# mla_fuzzer(fuzz_csv SOURCES fuzz_csv.cpp LINK mla::tuner): one libFuzzer target, its seeds in corpus/fuzz_csv/.
-# A fuzz build (clang, MLA_BUILD_FUZZERS) makes the fuzzer; every other build makes a program that replays the seeds,
-# run as the test <name>_corpus.
+# mla_fuzzer(fuzz_csv SOURCES fuzz_csv.cpp LINK mla::tuner [SEED_PROGRAM target]): one libFuzzer target. Its seeds are
+# the files of tests/fuzz/corpus/fuzz_csv and what SEED_PROGRAM writes into the folder it is given. A fuzz build (clang,
+# MLA_BUILD_FUZZERS) makes the fuzzer; every other build makes a program that replays the seeds as test <name>_corpus.
 function(mla_fuzzer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "SEED_PROGRAM" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   mla_target_defaults(${name})
+  set(written_seeds ${CMAKE_CURRENT_BINARY_DIR}/seeds/${name})
+  if(ARG_SEED_PROGRAM)
+    add_custom_command(TARGET ${name} POST_BUILD COMMAND ${ARG_SEED_PROGRAM} ${written_seeds})
+    add_dependencies(${name} ${ARG_SEED_PROGRAM})
+  endif()
   if(MLA_BUILD_FUZZERS)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzzers ${name})
   else()
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
-    add_test(NAME ${name}_corpus COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    add_test(NAME ${name}_corpus
+             COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name} ${written_seeds})
     set_tests_properties(${name}_corpus PROPERTIES TIMEOUT 120)
   endif()
 endfunction()

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "db/rows.h"
 #include "db/store_impl.h"
 #include "kernels/error.h"
 #include "kernels/spaces.h"
@@ -45,7 +46,8 @@ class Checker {
    public:
     Group(Checker* checker, std::string name) : checker_(checker), name_(std::move(name)) {}
     void found(const std::string& where, const std::string& detail) {
-      if (++count_ <= kMaxFindings) checker_->rows_.push_back({false, name_ + where, detail});
+      if (++count_ > kMaxFindings) return;
+      checker_->rows_.push_back({false, where.empty() ? name_ : name_ + " " + where, detail});
     }
     bool close(const std::string& ok_detail) {
       if (count_ == 0) checker_->rows_.push_back({true, name_, ok_detail});
@@ -90,14 +92,14 @@ class Checker {
     SQLite::Statement& query =
         c_.statement("SELECT x.rowid, " + column_list + " FROM " + name + " AS x");
     int64_t count = 0;
-    while (query.executeStep()) {
+    Cursor row(query);
+    while (row.next()) {
       ++count;
-      Cursor row(query);
       const int64_t id = row.int64();
       try {
         decode(row);
       } catch (const BadRow& e) {
-        group.found(" " + std::to_string(id), e.what());
+        group.found(std::to_string(id), e.what());
       }
     }
     group.close(std::to_string(count) + " rows");
@@ -108,8 +110,8 @@ class Checker {
     Group group(this, "measurements");
     const auto decode_all = [&](const char* sql, const std::function<void(Cursor&)>& decode) {
       SQLite::Statement& query = c_.statement(sql);
-      while (query.executeStep()) {
-        Cursor row(query);
+      Cursor row(query);
+      while (row.next()) {
         try {
           decode(row);
         } catch (const BadRow& e) {
@@ -136,7 +138,7 @@ class Checker {
     SQLite::Statement& query = c_.statement(
         "SELECT id FROM tuning WHERE finished = 1 AND id NOT IN (SELECT tuning_id FROM winner)");
     while (query.executeStep()) {
-      group.found(" " + std::to_string(query.getColumn(0).getInt64()), "has no winner");
+      group.found(query.getColumn(0).getString(), "has no winner");
     }
     group.close("each has a winner");
   }
@@ -157,11 +159,11 @@ class Checker {
     int64_t count = 0;
     int64_t device_id = 0;  // rows come in this order, so that one space is held at a time
     std::optional<Space> space;
-    while (query.executeStep()) {
+    Cursor row(query);
+    while (row.next()) {
       ++count;
-      Cursor row(query);
-      std::string where = " of " + row.text();
-      where += " " + std::to_string(row.int64());
+      std::string where = "of ";
+      where.append(row.text()).append(" ").append(std::to_string(row.int64()));
       if (const int64_t id = row.int64(); id != device_id) {
         device_id = id;
         space = device_space(id);
@@ -184,8 +186,8 @@ class Checker {
                                             " FROM device AS d WHERE d.id = ?");
     query.bind(1, id);
     try {
-      if (!query.executeStep()) return std::nullopt;
       Cursor row(query);
+      if (!row.next()) return std::nullopt;
       return make_space(read_device(row));
     } catch (const BadRow&) {
       return std::nullopt;

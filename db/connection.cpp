@@ -26,6 +26,9 @@ constexpr int64_t kWorkPerKilobyte = 50;
 
 constexpr int kMaxValueBytes = 1 << 20;
 
+// A connection belongs to one thread at a time; without this each column that is read takes a lock.
+constexpr int kOneThread = SQLITE_OPEN_NOMUTEX;
+
 // Never taken for a URI, an option or ":memory:".
 std::string plain_path(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
@@ -48,6 +51,18 @@ std::string uri(const std::string& path, const char* query) {
 int full_code(const SQLite::Exception& e) {
   const int extended = e.getExtendedErrorCode();
   return (extended & 0xFF) == e.getErrorCode() ? extended : e.getErrorCode();
+}
+
+// errno of a failed call on the database or its log. SQLite's own record of it lacks writes.
+int failed_errno(sqlite3* handle) {
+  int code = sqlite3_system_errno(handle);
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code == 0 && log != nullptr && log->pMethods != nullptr) {
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code);
+  }
+  if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+  return code;
 }
 
 int64_t file_size(const std::string& path) {
@@ -91,11 +106,14 @@ void Connection::open(OpenMode mode) {
     const fs::path directory = fs::path(name).parent_path();
     fs::create_directories(directory, error);
     if (error) fail("its directory cannot be created: " + error.message());
+    if (::access(directory.c_str(), W_OK) != 0) {
+      fail(std::string("cannot be created: ") + std::strerror(errno));
+    }
   }
   try {
     const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
                                                   : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    db_ = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
+    db_ = std::make_unique<SQLite::Database>(name, flags | kOneThread, kBusyTimeoutMs);
     harden();
     db_->execAndGet("SELECT count(*) FROM sqlite_schema");
   } catch (const SQLite::Exception& e) {
@@ -114,7 +132,7 @@ void Connection::open_immutable() {
   }
   try {
     db_ = std::make_unique<SQLite::Database>(uri(path_, "immutable=1"),
-                                             SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+                                             SQLite::OPEN_READONLY | SQLite::OPEN_URI | kOneThread);
     harden();
     db_->execAndGet("SELECT count(*) FROM sqlite_schema");
   } catch (const SQLite::Exception& e) {
@@ -177,7 +195,7 @@ void Connection::run(const char* begin, const char* end, const std::function<voi
     db_->exec(end);
   } catch (const SQLite::Exception& e) {
     const int code = full_code(e);
-    const int os_error = sqlite3_system_errno(db_->getHandle());  // a rollback overwrites it
+    const int os_error = failed_errno(db_->getHandle());  // a rollback overwrites it
     rollback();
     fail_sqlite(code, e.what(), os_error);
   } catch (...) {
@@ -224,6 +242,7 @@ int64_t Connection::last_id() const {
 }
 
 void Connection::fail_sqlite(int code, const char* message, int os_error) const {
+  const std::string reason = os_error != 0 ? std::strerror(os_error) : message;
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -231,15 +250,10 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_FULL:
       fail("the disk is full; what was stored before is safe");
     case SQLITE_IOERR:
-      // EFBIG and EDQUOT arrive as this, without their number.
-      if (code == SQLITE_IOERR_WRITE) {
-        fail(
-            "cannot be written: the disk, the quota or the file size limit is full; what was "
-            "stored "
-            "before is safe");
+      if (code == SQLITE_IOERR_WRITE) {  // a quota or a file size limit, or a broken disk
+        fail("cannot be written: " + reason + "; what was stored before is safe");
       }
-      fail(std::string("input/output error: ") +
-           (os_error != 0 ? std::strerror(os_error) : message));
+      fail("input/output error: " + reason);
     case SQLITE_NOTADB:
       fail("is not an SQLite database");
     case SQLITE_CORRUPT:
@@ -247,8 +261,7 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_READONLY:
       fail("cannot be written: the file or its directory is read-only");
     case SQLITE_CANTOPEN:
-      fail(std::string("cannot be opened: ") +
-           (os_error != 0 ? std::strerror(os_error) : "is its directory writable?"));
+      fail("cannot be opened: " + reason);
     case SQLITE_INTERRUPT:
       fail("takes more work to read than its size explains: it is damaged or forged");
     default:

@@ -14,137 +14,7 @@ namespace {
 // Of compute units, XCDs and rows of a group; far above any device, far below an overflow.
 constexpr int32_t kMaxUnits = 1 << 20;
 
-std::string cut(std::string_view text) {
-  return std::string(text.substr(0, kMaxTextBytes));
-}
-
-bool is_named(Knob knob) {
-  return knob == Knob::kWait || knob == Knob::kOrder;
-}
-
 }  // namespace
-
-Fields fields(const DeviceInfo& d) {
-  return {{"name", cut(d.name)},
-          {"arch", cut(d.arch)},
-          {"partition", cut(d.partition)},
-          {"pci_id", cut(d.pci_id)},
-          {"compute_units", int64_t{d.compute_units}},
-          {"xcds", int64_t{d.xcds}},
-          {"group_rows", int64_t{d.group_rows}},
-          {"memory_bytes", d.memory_bytes},
-          {"local_memory_bytes", d.local_memory_bytes},
-          {"last_level_cache_bytes", d.last_level_cache_bytes},
-          {"relative_times", int64_t{d.relative_times}},
-          {"hard_key", cut(device_key(d))}};
-}
-
-Fields fields(const Environment& e) {
-  return {{"driver", cut(e.driver)},
-          {"runtime", cut(e.runtime)},
-          {"compiler", cut(e.compiler)},
-          {"code_hash", cut(e.code_hash)},
-          {"tool_version", cut(e.tool_version)}};
-}
-
-Fields fields(const RunInfo& r) {
-  return {{"started_utc", cut(r.started_utc)},
-          {"host", cut(r.host)},
-          {"command_line", cut(r.command_line)},
-          {"seed", seed_bits(r.seed)},
-          {"free_memory_bytes", r.free_memory_bytes}};
-}
-
-Fields fields(const Problem& p) {
-  return {{"batch", int64_t{p.batch}},
-          {"nhead", int64_t{p.nhead}},
-          {"seq_len", p.seq_len},
-          {"q_len", int64_t{p.q_len}},
-          {"kv_dtype", std::string(name(p.kv_dtype))},
-          {"page_size", int64_t{p.page_size}},
-          {"shared_prefix", p.shared_prefix},
-          {"share_group", int64_t{p.share_group}},
-          {"imbalance", int64_t{p.imbalance}},
-          {"pool", std::string(name(p.pool))}};
-}
-
-Fields fields(const KernelConfig& config) {
-  Fields row;
-  row.reserve(1 + kKnobCount);
-  row.push_back({"variant", std::string(kVariantBh16)});
-  for (const Knob knob : kKnobs) {
-    const int32_t value = get(config, knob);
-    row.push_back(
-        {name(knob), is_named(knob) ? Value(value_text(knob, value)) : Value(int64_t{value})});
-  }
-  return row;
-}
-
-Fields fields(const WinnerRecord& w) {
-  return {{"verdict", std::string(name(w.verdict))},
-          {"reference", cut(w.reference)},
-          {"gain", w.gain},
-          {"gain_low", w.gain_low},
-          {"gain_high", w.gain_high},
-          {"finalist_gain", w.finalist_gain},
-          {"drained_gain", w.drained_gain},
-          {"rounds", int64_t{w.rounds}},
-          {"wins", int64_t{w.wins}},
-          {"losses", int64_t{w.losses}},
-          {"p_value", w.p_value},
-          {"placebo_noise", w.placebo_noise},
-          {"default_us", w.default_us},
-          {"expected_us", w.expected_us},
-          {"workspace_bytes", w.workspace_bytes},
-          {"capture_checked", int64_t{w.capture_checked}},
-          {"status", std::string(name(w.status))},
-          {"configs_measured", w.configs_measured},
-          {"configs_pruned", w.configs_pruned},
-          {"configs_failed", w.configs_failed}};
-}
-
-void bind_fields(SQLite::Statement& statement, const Fields& row) {
-  int index = 0;
-  for (const Field& field : row) {
-    ++index;
-    std::visit([&](const auto& value) { statement.bind(index, value); }, field.value);
-  }
-}
-
-int64_t insert(Connection& c, std::string_view table, const Fields& row) {
-  std::string names, places;
-  for (const Field& field : row) {
-    if (!names.empty()) names += ", ", places += ", ";
-    names.append("\"").append(field.column).append("\"");
-    places += "?";
-  }
-  SQLite::Statement& statement =
-      c.statement("INSERT INTO " + std::string(table) + " (" + names + ") VALUES (" + places + ")");
-  bind_fields(statement, row);
-  statement.exec();
-  return c.last_id();
-}
-
-int64_t find_or_insert(Connection& c, std::string_view table, const Fields& row) {
-  std::string where;
-  for (const Field& field : row) {
-    where.append(where.empty() ? "\"" : " AND \"").append(field.column).append("\" = ?");
-  }
-  SQLite::Statement& query =
-      c.statement("SELECT id FROM " + std::string(table) + " WHERE " + where);
-  bind_fields(query, row);
-  if (query.executeStep()) return query.getColumn(0).getInt64();
-  return insert(c, table, row);
-}
-
-std::string columns(std::string_view alias, const Fields& row) {
-  std::string result;
-  for (const Field& field : row) {
-    result.append(result.empty() ? "" : ", ").append(alias);
-    result.append(".\"").append(field.column).append("\"");
-  }
-  return result;
-}
 
 void read_rows(Connection& c, const std::function<void()>& body) {
   c.read([&] {
@@ -156,20 +26,37 @@ void read_rows(Connection& c, const std::function<void()>& body) {
   });
 }
 
-void Cursor::bad(const std::string& why) {
-  throw BadRow("column " + mla::quoted(row_.getColumnName(next_)) + " " + why);
+Cursor::Cursor(SQLite::Statement& query) : query_(query) {}
+Cursor::~Cursor() = default;
+
+bool Cursor::next() {
+  next_ = 0;
+  if (!query_.executeStep()) return false;
+  // Made once a query: it costs more than reading the value.
+  while (static_cast<int>(columns_.size()) < query_.getColumnCount()) {
+    columns_.push_back(query_.getColumn(static_cast<int>(columns_.size())));
+  }
+  return true;
 }
 
-void Cursor::unknown_name(const std::string& stored) {
+const SQLite::Column& Cursor::column() const {
+  return columns_.at(next_);
+}
+
+void Cursor::bad(const std::string& why) const {
+  throw BadRow("column " + mla::quoted(column().getName()) + " " + why);
+}
+
+void Cursor::unknown_name(std::string_view stored) {
   --next_;
   bad("holds the unknown name " + mla::quoted(stored));
 }
 
 int64_t Cursor::int64() {
-  const SQLite::Column column = row_.getColumn(next_);
-  if (!column.isInteger()) bad("is not an integer");
+  const SQLite::Column& value = column();
+  if (!value.isInteger()) bad("is not an integer");
   ++next_;
-  return column.getInt64();
+  return value.getInt64();
 }
 
 int32_t Cursor::int32() {
@@ -187,19 +74,22 @@ bool Cursor::boolean() {
 }
 
 double Cursor::real() {
-  const SQLite::Column column = row_.getColumn(next_);
-  if (!column.isFloat()) bad("is not a number");
-  if (!std::isfinite(column.getDouble())) bad("is not finite");
+  const SQLite::Column& value = column();
+  if (!value.isFloat()) bad("is not a number");
+  const double number = value.getDouble();
+  if (!std::isfinite(number)) bad("is not finite");
   ++next_;
-  return column.getDouble();
+  return number;
 }
 
-std::string Cursor::text() {
-  const SQLite::Column column = row_.getColumn(next_);
-  if (!column.isText()) bad("is not a text");
-  if (column.getBytes() > static_cast<int>(kMaxTextBytes)) bad("is longer than any text of ours");
+std::string_view Cursor::text() {
+  const SQLite::Column& value = column();
+  if (!value.isText()) bad("is not a text");
+  const char* const bytes = value.getText();
+  const auto size = static_cast<size_t>(value.getBytes());
+  if (size > kMaxTextBytes) bad("is longer than any text of ours");
   ++next_;
-  return column.getString();
+  return {bytes, size};
 }
 
 DeviceInfo read_device(Cursor& row) {
@@ -264,7 +154,7 @@ Problem read_problem(Cursor& row) {
 }
 
 KernelConfig read_config(Cursor& row) {
-  const std::string variant = row.text();
+  const std::string_view variant = row.text();
   if (variant != kVariantBh16) throw BadRow("unknown variant " + mla::quoted(variant));
   KernelConfig config;
   for (const Knob knob : kKnobs) {
@@ -319,7 +209,7 @@ Phase read_phase(Cursor& row) {
 }
 
 OutcomeKind read_outcome_kind(Cursor& row) {
-  const std::string stored = row.text();
+  const std::string_view stored = row.text();
   OutcomeKind kind{};
   if (!parse_outcome_kind(stored, &kind)) throw BadRow("unknown outcome " + mla::quoted(stored));
   return kind;

@@ -1,7 +1,10 @@
+-- SPDX-License-Identifier: MIT
 -- Schema 1 of the tuning database. FORMAT.md explains units, invariants and upgrade rules.
 -- application_id and user_version are set by schema.cpp in the transaction that runs this file.
 -- Enumerations are stored by name; a name that was ever written is never given another meaning.
 -- No column may be NULL: "unknown" is 0 or the empty text.
+-- A CHECK asks for the usual value first: IN with more than two values builds a temporary b-tree for
+-- each row that is written, which takes longer than the row.
 
 -- One row per fact about the file: database_id (random, at creation), created_utc.
 CREATE TABLE meta (
@@ -58,10 +61,10 @@ CREATE TABLE problem (
   seq_len       INTEGER NOT NULL CHECK (seq_len BETWEEN 1 AND 16777215),
   q_len         INTEGER NOT NULL CHECK (q_len BETWEEN 1 AND 8),
   kv_dtype      TEXT NOT NULL CHECK (kv_dtype IN ('bf16', 'fp8')),
-  page_size     INTEGER NOT NULL CHECK (page_size IN (1, 16, 64)),
+  page_size     INTEGER NOT NULL CHECK (page_size = 1 OR page_size IN (16, 64)),
   shared_prefix INTEGER NOT NULL CHECK (shared_prefix BETWEEN 0 AND seq_len),
   share_group   INTEGER NOT NULL CHECK (share_group BETWEEN 1 AND 65535),
-  imbalance     INTEGER NOT NULL CHECK (imbalance IN (1, 2, 4, 8)),
+  imbalance     INTEGER NOT NULL CHECK (imbalance = 1 OR imbalance IN (2, 4, 8)),
   pool          TEXT NOT NULL CHECK (pool IN ('small', 'large')),
   UNIQUE (batch, nhead, seq_len, q_len, kv_dtype, page_size, shared_prefix, share_group, imbalance,
           pool)
@@ -100,7 +103,7 @@ CREATE TABLE tuning (
 CREATE TABLE round (
   id        INTEGER PRIMARY KEY,
   tuning_id INTEGER NOT NULL REFERENCES tuning (id),
-  phase     TEXT NOT NULL CHECK (phase IN ('search', 'semifinal', 'final')),
+  phase     TEXT NOT NULL CHECK (phase = 'search' OR phase IN ('semifinal', 'final')),
   rung      INTEGER NOT NULL,
   round     INTEGER NOT NULL,
   attempt   INTEGER NOT NULL,  -- a final that was cut starts again as the next attempt
@@ -113,10 +116,13 @@ CREATE TABLE sample (
   leg          INTEGER NOT NULL,  -- 0.. within the round, as saved
   candidate_id INTEGER NOT NULL REFERENCES candidate (id),
   position     INTEGER NOT NULL,  -- place in the round's rotated order of measuring
-  role         TEXT NOT NULL CHECK (role IN ('candidate', 'default', 'drained', 'placebo')),
+  role         TEXT NOT NULL
+    CHECK (role = 'candidate' OR role = 'default' OR role IN ('drained', 'placebo')),
   time_us      REAL NOT NULL CHECK (time_us >= 0),  -- 0 where outcome is not ok
-  outcome      TEXT NOT NULL CHECK (outcome IN ('ok', 'slow', 'wrong', 'nonfinite', 'fault', 'hang',
-    'out_of_memory', 'launch_failed', 'over_limits', 'not_capturable', 'not_recorded', 'quarantined')),
+  outcome      TEXT NOT NULL
+    CHECK (outcome = 'ok' OR outcome IN ('slow', 'wrong', 'nonfinite', 'fault', 'hang',
+      'out_of_memory', 'launch_failed', 'over_limits', 'not_capturable', 'not_recorded',
+      'quarantined')),
   PRIMARY KEY (round_id, leg)
 ) STRICT, WITHOUT ROWID;
 
@@ -124,8 +130,9 @@ CREATE TABLE sample (
 CREATE TABLE outcome (
   tuning_id    INTEGER NOT NULL REFERENCES tuning (id),
   candidate_id INTEGER NOT NULL REFERENCES candidate (id),
-  kind         TEXT NOT NULL CHECK (kind IN ('ok', 'slow', 'wrong', 'nonfinite', 'fault', 'hang',
-    'out_of_memory', 'launch_failed', 'over_limits', 'not_capturable', 'not_recorded', 'quarantined')),
+  kind         TEXT NOT NULL
+    CHECK (kind = 'ok' OR kind IN ('slow', 'wrong', 'nonfinite', 'fault', 'hang', 'out_of_memory',
+      'launch_failed', 'over_limits', 'not_capturable', 'not_recorded', 'quarantined')),
   text         TEXT NOT NULL,     -- one line for a person, empty for ok
   crashes      INTEGER NOT NULL CHECK (crashes >= 0),
   PRIMARY KEY (tuning_id, candidate_id)
@@ -140,7 +147,7 @@ CREATE TABLE winner (
   default_id       INTEGER NOT NULL REFERENCES candidate (id),  -- the default policy at tuning time
   finalist_id      INTEGER NOT NULL REFERENCES candidate (id),  -- the best candidate, also if it lost
   verdict          TEXT NOT NULL
-    CHECK (verdict IN ('faster', 'default_best', 'undecided', 'slower', 'failed')),
+    CHECK (verdict = 'faster' OR verdict IN ('default_best', 'undecided', 'slower', 'failed')),
   reference        TEXT NOT NULL CHECK (reference IN ('default', 'drained')),
   gain             REAL NOT NULL,  -- median over rounds of reference / winner - 1
   gain_low         REAL NOT NULL,  -- quartiles of the same
@@ -156,7 +163,8 @@ CREATE TABLE winner (
   expected_us      REAL NOT NULL,  -- median; 0 not measured
   workspace_bytes  INTEGER NOT NULL,
   capture_checked  INTEGER NOT NULL CHECK (capture_checked IN (0, 1)),
-  status           TEXT NOT NULL CHECK (status IN ('active', 'demoted', 'verify_again')),
+  status           TEXT NOT NULL
+    CHECK (status = 'active' OR status IN ('demoted', 'verify_again')),
   configs_measured INTEGER NOT NULL,
   configs_pruned   INTEGER NOT NULL,
   configs_failed   INTEGER NOT NULL

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "db/connection.h"
+#include "db/fields.h"
 #include "db/rows.h"
 #include "db/schema.h"
 
@@ -82,8 +83,8 @@ class Loader {
     SQLite::Statement& query =
         c_.statement("SELECT d.id, " + columns("d", fields(DeviceInfo{})) + " FROM device AS d");
     const std::string wanted = device_key(space_.device());
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       Decoded::Origin& origin = decoded_.devices[row.int64()];
       try {
         const DeviceInfo device = read_device(row);
@@ -99,8 +100,8 @@ class Loader {
   void decode_environments() {
     SQLite::Statement& query = c_.statement("SELECT e.id, " + columns("e", fields(Environment{})) +
                                             " FROM environment AS e");
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       Decoded::Origin& origin = decoded_.environments[row.int64()];
       try {
         const Environment stored = read_environment(row);
@@ -115,8 +116,8 @@ class Loader {
   void decode_candidates() {
     SQLite::Statement& query = c_.statement("SELECT c.id, " + columns("c", fields(KernelConfig{})) +
                                             " FROM candidate AS c");
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       Decoded::Candidate& candidate = decoded_.candidates[row.int64()];
       try {
         candidate.config = read_config(row);
@@ -138,8 +139,8 @@ class Loader {
         " JOIN problem AS p ON p.id = t.problem_id ORDER BY w.id DESC LIMIT " +
         std::to_string(kMaxWinners);
     SQLite::Statement& query = c_.statement(kQuery);
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       try {
         read_row(row);
       } catch (const BadRow& e) {

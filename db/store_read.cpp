@@ -2,6 +2,7 @@
 // The reading half of Store.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "db/rows.h"
 #include "db/store_impl.h"
 
 namespace mla::db {
@@ -40,8 +41,8 @@ std::vector<SampleRecord> read_samples(Connection& c, int64_t round_id) {
   SQLite::Statement& query = c.statement(kQuery);
   query.bind(1, round_id);
   std::vector<SampleRecord> samples;
-  while (query.executeStep()) {
-    Cursor row(query);
+  Cursor row(query);
+  while (row.next()) {
     SampleRecord& sample = samples.emplace_back();
     sample.position = row.int32();
     sample.role = row.text();
@@ -61,8 +62,8 @@ std::vector<RoundRecord> Store::load_rounds(int64_t tuning_id) const {
     SQLite::Statement& query = c.statement(
         "SELECT id, phase, rung, round, attempt FROM round WHERE tuning_id = ? ORDER BY id");
     query.bind(1, tuning_id);
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       const int64_t id = row.int64();
       RoundRecord& round = rounds.emplace_back();
       round.phase = read_phase(row);
@@ -84,8 +85,8 @@ std::vector<OutcomeRecord> Store::load_outcomes(int64_t tuning_id) const {
                     " FROM outcome AS o JOIN candidate AS c ON c.id = o.candidate_id"
                     " WHERE o.tuning_id = ? ORDER BY o.candidate_id");
     query.bind(1, tuning_id);
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       OutcomeRecord& record = outcomes.emplace_back();
       record.outcome.kind = read_outcome_kind(row);
       record.outcome.text = row.text();
@@ -103,8 +104,8 @@ std::optional<WinnerRecord> Store::load_winner(int64_t tuning_id) const {
     SQLite::Statement& query = c.statement("SELECT " + winner_columns() + kWinnerJoin +
                                            " WHERE w.tuning_id = ? ORDER BY w.id DESC LIMIT 1");
     query.bind(1, tuning_id);
-    if (!query.executeStep()) return;
     Cursor row(query);
+    if (!row.next()) return;
     winner = read_joined_winner(row);
   });
   return winner;
@@ -125,8 +126,8 @@ std::vector<TuningSummary> Store::summaries() const {
         "   JOIN tuning AS t2 ON t2.id = w2.tuning_id JOIN device AS d2 ON d2.id = t2.device_id"
         "   GROUP BY d2.hard_key, t2.problem_id)"
         " ORDER BY d.hard_key, p.nhead, p.batch, p.seq_len, w.id");
-    while (query.executeStep()) {
-      Cursor row(query);
+    Cursor row(query);
+    while (row.next()) {
       TuningSummary& summary = summaries.emplace_back();
       summary.winner_id = row.int64();
       summary.tuning_id = row.int64();

@@ -8,10 +8,6 @@
 namespace mla::db {
 namespace {
 
-int64_t candidate_id(Connection& c, const KernelConfig& config) {
-  return find_or_insert(c, "candidate", fields(config));
-}
-
 // The row is named in words where SQLite would only name a constraint.
 void require_tuning(Connection& c, int64_t tuning_id) {
   SQLite::Statement& query = c.statement("SELECT 1 FROM tuning WHERE id = ?");
@@ -47,7 +43,7 @@ void require_new_round(Connection& c, int64_t tuning_id, const RoundRecord& roun
 int64_t Store::begin_run(const RunInfo& run) {
   Connection& c = impl_->connection;
   int64_t id = 0;
-  c.write([&] { id = insert(c, "run", fields(run)); });
+  impl_->write([&] { id = insert(c, "run", fields(run)); });
   return id;
 }
 
@@ -58,7 +54,7 @@ TuningState Store::open_tuning(int64_t run_id, const TuningKey& key) {
                 "a protocol text of " + std::to_string(key.protocol.size()) + " bytes");
   }
   TuningState state;
-  c.write([&] {
+  impl_->write([&] {
     Fields row = {{"device_id", find_or_insert(c, "device", fields(key.device))},
                   {"environment_id", find_or_insert(c, "environment", fields(key.environment))},
                   {"problem_id", find_or_insert(c, "problem", fields(key.problem))},
@@ -80,28 +76,31 @@ TuningState Store::open_tuning(int64_t run_id, const TuningKey& key) {
 
 void Store::save_round(int64_t tuning_id, const RoundRecord& round) {
   Connection& c = impl_->connection;
-  c.write([&] {
+  impl_->write([&] {
     require_tuning(c, tuning_id);
     require_new_round(c, tuning_id, round);
     const int64_t round_id = insert(c, "round", round_fields(tuning_id, round));
+    SQLite::Statement& insert_sample = c.statement(
+        "INSERT INTO sample (round_id, leg, candidate_id, position, role, time_us, outcome) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)");
     int64_t leg = 0;
     for (const SampleRecord& sample : round.samples) {
-      insert(c,
-             "sample",
-             {{"round_id", round_id},
-              {"leg", leg++},
-              {"candidate_id", candidate_id(c, sample.config)},
-              {"position", int64_t{sample.position}},
-              {"role", sample.role},
-              {"time_us", sample.time_us},
-              {"outcome", std::string(name(sample.outcome))}});
+      insert_sample.reset();
+      insert_sample.bind(1, round_id);
+      insert_sample.bind(2, leg++);
+      insert_sample.bind(3, impl_->candidates.id(sample.config));
+      insert_sample.bind(4, sample.position);
+      insert_sample.bind(5, sample.role);
+      insert_sample.bind(6, sample.time_us);
+      insert_sample.bind(7, std::string(name(sample.outcome)));
+      insert_sample.exec();
     }
   });
 }
 
 void Store::save_outcome(int64_t tuning_id, const OutcomeRecord& record) {
   Connection& c = impl_->connection;
-  c.write([&] {
+  impl_->write([&] {
     require_tuning(c, tuning_id);
     SQLite::Statement& upsert = c.statement(
         "INSERT INTO outcome (tuning_id, candidate_id, kind, text, crashes) VALUES (?, ?, ?, ?, ?) "
@@ -109,7 +108,7 @@ void Store::save_outcome(int64_t tuning_id, const OutcomeRecord& record) {
         "text = excluded.text, crashes = excluded.crashes");
     bind_fields(upsert,
                 {{"tuning_id", tuning_id},
-                 {"candidate_id", candidate_id(c, record.config)},
+                 {"candidate_id", impl_->candidates.id(record.config)},
                  {"kind", std::string(name(record.outcome.kind))},
                  {"text", record.outcome.text.substr(0, kMaxTextBytes)},
                  {"crashes", int64_t{record.crashes}}});
@@ -119,14 +118,9 @@ void Store::save_outcome(int64_t tuning_id, const OutcomeRecord& record) {
 
 void Store::finish_tuning(int64_t tuning_id, const WinnerRecord& winner) {
   Connection& c = impl_->connection;
-  c.write([&] {
+  impl_->write([&] {
     require_tuning(c, tuning_id);
-    Fields row = fields(winner);
-    row.push_back({"tuning_id", tuning_id});
-    row.push_back({"config_id", candidate_id(c, winner.config)});
-    row.push_back({"default_id", candidate_id(c, winner.default_config)});
-    row.push_back({"finalist_id", candidate_id(c, winner.finalist)});
-    insert(c, "winner", row);
+    insert(c, "winner", winner_row(winner, tuning_id, &impl_->candidates));
     SQLite::Statement& finish = c.statement("UPDATE tuning SET finished = 1 WHERE id = ?");
     finish.bind(1, tuning_id);
     finish.exec();

@@ -59,7 +59,9 @@ void validate(const Problem& problem);
 // The imbalance class of a batch whose longest request has max_len rows: 1, 2, 4 or 8.
 int32_t imbalance_class(int64_t max_len, int64_t mean_len);
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Bytes of one cached row: 1152 for bf16, 576 for fp8.
 int64_t row_bytes(KvDtype dtype);

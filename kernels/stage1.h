@@ -36,15 +36,20 @@ inline constexpr double kLn2 = 0.69314718055994530942;
 // The ring of copies as data. Block i lives in slot i % stages.
 struct PipelineSchedule {
   int32_t stages = 2;
-  int32_t ahead = 1;           // blocks whose copies are issued before their turn: stages - 1
-  int32_t keep_in_flight = 0;  // copies that a wait at the loop head leaves outstanding
+  int32_t ahead = 1;      // blocks whose copies are issued before their turn
+  bool drain = true;      // a wait retires every copy, not only the block's own and older ones
+  int32_t unretired = 0;  // copies fewer than needed that a wait retires: a fault that tests inject
+
+  // Copies that may be outstanding after the wait for a block with `younger` issued behind it.
+  constexpr int32_t outstanding(int64_t younger) const {
+    return (drain ? 0 : static_cast<int32_t>(younger)) + unretired;
+  }
 };
 
 // A slot is free again once its block is computed, so the copy of block i + stages - 1 is issued
-// right after the wait for block i. A partial wait then leaves the stages - 2 younger copies in
-// flight.
+// right after the wait for block i. A partial wait then leaves the younger copies in flight.
 constexpr PipelineSchedule make_schedule(const KernelConfig& config) {
-  return {config.stages, config.stages - 1, config.wait == Wait::kDrain ? 0 : config.stages - 2};
+  return {config.stages, config.stages - 1, config.wait == Wait::kDrain, 0};
 }
 
 struct KvBlock {
@@ -124,9 +129,7 @@ void walk_blocks(Tile& tile,
   while (issued < schedule.ahead && issued < blocks) issue_next();
 
   for (int64_t i = 0; i < blocks; ++i) {
-    const int64_t younger = issued - i - 1;
-    const int64_t keep = schedule.keep_in_flight;
-    tile.wait_copies(static_cast<int32_t>(younger < keep ? younger : keep));
+    tile.wait_copies(schedule.outstanding(issued - i - 1));
     tile.barrier();
     if (issued < blocks) issue_next();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a lookup costs: times through the C ABI of policy/mla_policy.h, on generated databases, plus the
-// time and the memory to open one. Prints nothing.
+// What a lookup costs: times through the C ABI of policy/mla_policy.h, on generated databases, plus
+// the time and the memory to open one. Prints nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace mla::tools {
 
 struct LookupTime {
-  std::string name;      // "hit, 256 keys", "default, 256 keys", "uniform"
+  std::string name;  // "hit, 256 keys", "default, 256 keys", "hit, uniform"
   int64_t table_rows = 0;
-  double ns = 0;         // median of 1,000 means of 1,000 calls each
-  double ns_low = 0;     // quartiles of the same
+  double ns = 0;      // median of 1,000 means of 1,000 calls each
+  double ns_low = 0;  // quartiles of the same
   double ns_high = 0;
-  double goal_ns = 0;    // what the project asks for
+  double goal_ns = 0;  // what the project asks for
 };
 
 struct LookupOpening {
@@ -34,12 +34,14 @@ struct LookupBench {
 
 struct LookupBenchOptions {
   std::vector<int64_t> table_rows = {256, 10'000, 100'000, 1'000'000};
-  std::string scratch_dir;  // where the generated databases live for the time of the bench; empty: $TMPDIR or /tmp
+  // Where the generated databases live for the time of the bench; empty: the system's temporary
+  // directory. A million rows take about 200 MB.
+  std::string scratch_dir;
   uint64_t seed = 1;
 };
 
-// `progress` (may be empty) is told what is being measured. Throws Error(kDatabase) where a generated
-// database cannot be written.
+// `progress` (may be empty) is told what is being measured. Throws Error(kDatabase) where a
+// generated database cannot be written.
 LookupBench bench_lookup(const LookupBenchOptions& options,
                          const std::function<void(const std::string&)>& progress);
 

@@ -74,8 +74,10 @@ std::string lookup_text(const LookupView& view, bool explain) {
   text += fmt::format("config    {}\n", to_text(answer.config));
   text += fmt::format("source    {}: {}\n", policy::name(answer.source), answer.reason);
   if (from_database(answer.source)) {
-    text +=
-        fmt::format("gain      {} over the default when it was tuned\n", percent_text(answer.gain));
+    if (answer.gain > 0) {
+      text += fmt::format("gain      {} over the default when it was tuned\n",
+                          percent_text(answer.gain));
+    }
     if (answer.expected_us > 0) {
       text += fmt::format("expected  {}\n", time_text(answer.expected_us, view.relative_times));
     }

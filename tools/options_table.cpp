@@ -66,7 +66,7 @@ void set_config(Options* o, const std::string& value) {
 }
 
 // clang-format off
-constexpr std::array<VerbSpec, 8> kVerbs = {{
+constexpr auto kVerbs = std::to_array<VerbSpec>({
     {Verb::kDevices, "devices", "list the devices that can be tuned", "", false,
      "mla-tune devices"},
     {Verb::kSpace, "space", "knobs, legal values, constraints and counts for a shape", "", false,
@@ -83,9 +83,9 @@ constexpr std::array<VerbSpec, 8> kVerbs = {{
      "mla-tune db check --db tuning.db"},
     {Verb::kCompletion, "completion", "a completion script for a shell", "bash|zsh|fish", true,
      "mla-tune completion bash > /etc/bash_completion.d/mla-tune"},
-}};
+});
 
-constexpr std::array<OptionSpec, 30> kOptions = {{
+constexpr auto kOptions = std::to_array<OptionSpec>({
     {"batch", 0, "LIST", false, kShape, "requests of a step, zero-length rows included", kShapes,
      [](Options* o, const std::string& v) { o->batch = parse_list(v, 1, kMaxBatch); }},
     {"nhead", 0, "LIST", false, kShape, "query heads", kShapes,
@@ -145,7 +145,7 @@ constexpr std::array<OptionSpec, 30> kOptions = {{
      [](Options* o, const std::string&) { o->verbose = true; }},
     {"help", 'h', "", false, kOutput, "this text", kAll,
      [](Options* o, const std::string&) { o->help = true; }},
-}};
+});
 // clang-format on
 
 }  // namespace

@@ -148,6 +148,7 @@ SharedPrefix parse_shared_prefix(std::string_view text) {
   if (slash != std::string_view::npos) {
     prefix.group = static_cast<int32_t>(parse_int(text.substr(slash + 1), 1, kMaxBatch));
   }
+  if (prefix.rows == 0) prefix.group = SharedPrefix{}.group;  // nothing is shared in one way only
   return prefix;
 }
 

@@ -65,6 +65,7 @@ void RunProgress::on_event(const tuner::ProgressEvent& event) {
       failure(event);
       break;
     case Kind::kNewBest:
+      if (event.gain <= 0) break;  // the default itself, until something is faster
       permanent(event,
                 Style::kPlain,
                 fmt::format("new best  {}  {}  {}",
@@ -73,7 +74,8 @@ void RunProgress::on_event(const tuner::ProgressEvent& event) {
                             to_text(event.config)));
       break;
     case Kind::kShapeEnd:
-      if (event.winner == nullptr) break;
+      // A shape that was stopped or could not be measured ends with no winner of its own.
+      if (event.winner == nullptr || event.winner->problem != event.problem) break;
       permanent(event,
                 verdict_style(event.winner->verdict),
                 fmt::format("{}  {}  {}",
@@ -123,6 +125,7 @@ void RunProgress::permanent(const tuner::ProgressEvent& event,
 
 void RunProgress::status(const tuner::ProgressEvent& event) {
   const double every_s = terminal_.live ? kLiveEveryS : kPlainEveryS;
+  if (event.total == 0) return;  // nothing is planned yet
   if (!options_.lines || event.elapsed_s - last_status_s_ < every_s) return;
   last_status_s_ = event.elapsed_s;
   if (terminal_.live) {

@@ -12,11 +12,11 @@ namespace {
 
 struct Series {
   std::vector<double> times_us;
-  std::vector<double> gains;  // over the default of the same round
+  std::vector<double> gains;  // over the reference of the same round
 };
 using SeriesByConfig = std::map<KernelConfig, Series>;
 
-std::optional<double> default_time(const db::RoundRecord& round, const KernelConfig& config) {
+std::optional<double> reference_time(const db::RoundRecord& round, const KernelConfig& config) {
   for (const db::SampleRecord& sample : round.samples) {
     if (sample.outcome == OutcomeKind::kOk && sample.config == config && sample.role != "placebo") {
       return sample.time_us;
@@ -28,7 +28,7 @@ std::optional<double> default_time(const db::RoundRecord& round, const KernelCon
 SeriesByConfig collect(const std::vector<db::RoundRecord>& rounds, const KernelConfig& reference) {
   SeriesByConfig series;
   for (const db::RoundRecord& round : rounds) {
-    const std::optional<double> base_us = default_time(round, reference);
+    const std::optional<double> base_us = reference_time(round, reference);
     for (const db::SampleRecord& sample : round.samples) {
       if (sample.outcome != OutcomeKind::kOk || !(sample.time_us > 0)) continue;
       Series& one = series[sample.config];
@@ -75,7 +75,7 @@ double spread_of(const SeriesByConfig& series) {
 double drift_of(const std::vector<db::RoundRecord>& rounds, const KernelConfig& reference) {
   std::vector<double> times_us;
   for (const db::RoundRecord& round : rounds) {
-    if (const std::optional<double> time_us = default_time(round, reference)) {
+    if (const std::optional<double> time_us = reference_time(round, reference)) {
       times_us.push_back(*time_us);
     }
   }
@@ -86,11 +86,22 @@ double drift_of(const std::vector<db::RoundRecord>& rounds, const KernelConfig& 
          1;
 }
 
+// What the winner was compared with: the default, or the drained baseline.
+KernelConfig reference_config(const std::vector<db::RoundRecord>& rounds,
+                              const db::WinnerRecord& winner) {
+  for (const db::RoundRecord& round : rounds) {
+    for (const db::SampleRecord& sample : round.samples) {
+      if (sample.role == winner.reference) return sample.config;
+    }
+  }
+  return winner.default_config;
+}
+
 ReportShape shape_of(const db::Store& store, const db::TuningSummary& summary) {
   ReportShape shape;
   shape.summary = summary;
   const std::vector<db::RoundRecord> rounds = store.load_rounds(summary.tuning_id);
-  const KernelConfig& reference = summary.winner.default_config;
+  const KernelConfig reference = reference_config(rounds, summary.winner);
   const SeriesByConfig series = collect(rounds, reference);
   shape.dose = dose_response(series);
   for (const db::OutcomeRecord& record : store.load_outcomes(summary.tuning_id)) {

@@ -21,8 +21,8 @@ struct DosePoint {
   double time_us = 0;  // median
   double low_us = 0;   // quartiles
   double high_us = 0;
-  // Median over the rounds of default / this - 1, each ratio inside its own round; 0 where no round
-  // holds both.
+  // Median over the rounds of reference / this - 1, each ratio inside its own round; 0 where no
+  // round holds both.
   double gain = 0;
 };
 
@@ -37,7 +37,7 @@ struct Quality {
   int64_t samples = 0;
   double spread = 0;  // median over configurations of half the interquartile range / median
   double drift =
-      0;  // the default's median in the last quarter of the search rounds over the first, - 1
+      0;  // the reference's median in the last quarter of the search rounds over the first, - 1
 };
 
 struct ReportShape {

@@ -70,6 +70,7 @@ std::string answer_section(const ReportDevice& device) {
                 relative ? "best (relative)" : "best us",
                 "gain",
                 "verdict",
+                "against",
                 "rounds won/lost/all",
                 "p",
                 "tried/pruned/failed",
@@ -81,6 +82,7 @@ std::string answer_section(const ReportDevice& device) {
                  time_cell(w.expected_us, relative),
                  gain_text(w),
                  verdict_text(w.verdict),
+                 w.reference,
                  fmt::format("{}/{}/{}", w.wins, w.losses, w.rounds),
                  fmt::format("{:.2g}", w.p_value),
                  counts_text(w),
@@ -100,7 +102,7 @@ std::string dose_section(const ReportDevice& device) {
   std::string text =
       "\n### Time against splits\n\nThe best configuration of each split count; median and "
       "quartiles "
-      "of its samples, gain over the default inside the same rounds.\n";
+      "of its samples, gain over the reference inside the same rounds.\n";
   for (const ReportShape& shape : device.shapes) {
     if (shape.dose.empty()) continue;
     double longest_us = 0;
@@ -143,8 +145,9 @@ std::string quality_section(const ReportDevice& device) {
   std::string text =
       "\n### Measurement quality\n\nSpread: half the interquartile range of a configuration over "
       "its "
-      "median, median over configurations. Drift: the default's median in the last quarter of the "
-      "rounds against the first. Placebo: a second copy of the default in every final round.\n\n";
+      "median, median over configurations. Drift: the reference's median in the last quarter of "
+      "the "
+      "rounds against the first. Placebo: a second copy of the reference in every final round.\n\n";
   text += head({"shape", "rounds", "samples", "spread", "drift", "placebo noise"});
   for (const ReportShape& shape : device.shapes) {
     const Quality& q = shape.quality;

@@ -40,8 +40,8 @@ std::string left_out_text(const tuner::SessionResult& result) {
     text += fmt::format("mla-tune run: {}: {}{}{}\n",
                         to_text(shape.problem),
                         what,
-                        shape.text.empty() ? "" : ": ",
-                        shape.text);
+                        shape.text.empty() || shape.text == what ? "" : ": ",
+                        shape.text == what ? "" : shape.text);
   }
   return text;
 }
@@ -103,6 +103,12 @@ std::string run_notes(const RunDocument& run, int status, bool verbose) {
         "mla-tune run: warning: the placebo moved by {:.2f}%: this machine is noisy, gains below "
         "that say little\n",
         100 * summary.placebo_noise);
+  }
+  for (const db::WinnerRecord& winner : winners_of(*run.result)) {
+    if (winner.reference == "default") continue;
+    text += fmt::format("mla-tune run: {}: compared with the {} baseline\n",
+                        to_text(winner.problem),
+                        winner.reference);
   }
   if (verbose) {
     text += fmt::format("mla-tune run: {:.2f} s in all, {:.2f} s on the device\n",

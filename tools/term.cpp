@@ -146,13 +146,14 @@ std::string time_cell(double time_us, bool relative) {
 }
 
 std::string count_text(int64_t count) {
-  std::string digits = fmt::format("{}", count);
+  const std::string digits = fmt::format("{}", count);
   const size_t first = count < 0 ? 1 : 0;
-  for (size_t place = digits.size(); place > first + 3;) {
-    place -= 3;
-    digits.insert(place, ",");
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > first && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
-  return digits;
+  return text;
 }
 
 }  // namespace mla::tools

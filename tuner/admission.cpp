@@ -13,6 +13,11 @@ bool crashed(OutcomeKind kind) {
   return kind == OutcomeKind::kFault || kind == OutcomeKind::kHang;
 }
 
+// A slow candidate has times and has not failed.
+bool counts(const Outcome& outcome) {
+  return !outcome.ok() && outcome.kind != OutcomeKind::kSlow;
+}
+
 // Adds the time of one call to a sum.
 class CallTimer {
  public:
@@ -58,7 +63,7 @@ Admission::Admission(SourceMeter& meter,
     : meter_(meter), store_(store), tuning_id_(tuning_id), on_failure_(std::move(on_failure)) {
   if (store_ == nullptr) return;
   for (const db::OutcomeRecord& record : store_->load_outcomes(tuning_id_))
-    entries_[record.config] = {record.outcome, record.crashes, false};
+    put(record.config, {record.outcome, record.crashes, false});
 }
 
 Outcome Admission::admit_first(const KernelConfig& config) {
@@ -90,7 +95,7 @@ Outcome Admission::ask(const KernelConfig& config, bool first) {
     else
       keep(config, entry);
   } while (crashed(entry.outcome.kind));
-  entries_[config] = entry;
+  put(config, entry);
   if (!entry.outcome.ok()) {
     keep(config, entry);
     on_failure_(config, entry.outcome);
@@ -99,27 +104,27 @@ Outcome Admission::ask(const KernelConfig& config, bool first) {
 }
 
 void Admission::fail(const KernelConfig& config, const Outcome& outcome) {
-  Entry& entry = entries_[config];
+  Entry entry = entries_[config];
   const bool from_store = !entry.outcome.ok() && !entry.asked;
   if (from_store) return;
   entry.outcome = outcome;
   entry.asked = true;
   if (crashed(outcome.kind) && ++entry.crashes >= kCrashesToQuarantine)
     entry.outcome = {OutcomeKind::kQuarantined, "crashed again: " + outcome.text};
+  put(config, entry);
   keep(config, entry);
-  on_failure_(config, entry.outcome);
+  if (counts(entry.outcome)) on_failure_(config, entry.outcome);
 }
 
 bool Admission::failed(const KernelConfig& config) const {
   const auto found = entries_.find(config);
-  return found != entries_.end() && !found->second.outcome.ok() &&
-         found->second.outcome.kind != OutcomeKind::kSlow;
+  return found != entries_.end() && counts(found->second.outcome);
 }
 
-int64_t Admission::failures() const {
-  int64_t count = 0;
-  for (const auto& [config, entry] : entries_) count += failed(config);
-  return count;
+void Admission::put(const KernelConfig& config, const Entry& entry) {
+  Entry& held = entries_[config];
+  failures_ += int64_t{counts(entry.outcome)} - int64_t{counts(held.outcome)};
+  held = entry;
 }
 
 void Admission::keep(const KernelConfig& config, const Entry& entry) {

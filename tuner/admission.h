@@ -43,7 +43,7 @@ class Admission {
 
   // Failed in admission or in a sample; slow ones do not count.
   bool failed(const KernelConfig& config) const;
-  int64_t failures() const;
+  int64_t failures() const { return failures_; }
 
  private:
   struct Entry {
@@ -52,6 +52,7 @@ class Admission {
     bool asked = false;  // the source has answered in this process
   };
   Outcome ask(const KernelConfig& config, bool first);
+  void put(const KernelConfig& config, const Entry& entry);
   void keep(const KernelConfig& config, const Entry& entry);
 
   SourceMeter& meter_;
@@ -59,6 +60,7 @@ class Admission {
   int64_t tuning_id_;
   FailureObserver on_failure_;
   std::unordered_map<KernelConfig, Entry> entries_;
+  int64_t failures_ = 0;  // entries that failed() holds for
 };
 
 }  // namespace mla::tuner

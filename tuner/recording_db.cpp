@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads a recorded sweep from a tuning database, and tells the two kinds of file apart.
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -14,11 +15,13 @@ namespace {
 constexpr std::string_view kSqliteHeader{"SQLite format 3\0", 16};
 
 std::string read_file(const std::string& path) {
+  const auto refuse = [&path](const std::string& why) {
+    throw Error(ErrorCode::kUsage, path + ": cannot be read as a recording: " + why);
+  };
+  if (std::filesystem::is_directory(path)) refuse("it is a directory");
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.good() && !file.eof())
-    throw Error(ErrorCode::kUsage, path + ": cannot be read as a recording");
-  return text;
+  if (!file) refuse("no such file, or no permission");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 void add_tuning(const db::Store& store, const db::TuningSummary& tuning, Recording* recording) {

@@ -7,15 +7,21 @@
 namespace mla::tuner {
 
 std::vector<Standing> ShapeTuning::search(std::vector<KernelConfig> live) {
-  for (int32_t rung = 1; live.size() > kSemifinalists; ++rung) {
-    const size_t before = live.size();
-    if (run_rung(db::Phase::kSearch, rung, kRungRounds, &live).empty())
-      throw Ended{ShapeStatus::kOutOfBudget,
-                  "no time for one round of its " + std::to_string(before) + " configurations"};
+  int32_t rung = 1;
+  while (live.size() > kSemifinalists) {
+    if (run_rung(db::Phase::kSearch, rung, kRungRounds, &live).empty()) {
+      // Candidates far slower than the default: fewer of them, in the order of visits.
+      live.resize(live.size() / 4);
+      continue;
+    }
     live = survivors(live, rank(search_rounds_, reference().config));
+    ++rung;
   }
+  const bool compared = rung > 1 || live.empty();
   const std::vector<db::RoundRecord> semifinal =
       run_rung(db::Phase::kSemifinal, 0, kSemifinalRounds, &live);
+  if (semifinal.empty() && !compared)
+    throw Ended{ShapeStatus::kOutOfBudget, "no time for one round of its configurations"};
   // Rounds of its own, so that luck in the search does not count twice.
   return rank(semifinal.empty() ? search_rounds_ : semifinal, reference().config);
 }
@@ -24,6 +30,11 @@ std::vector<db::RoundRecord> ShapeTuning::run_rung(db::Phase phase,
                                                    int32_t rung,
                                                    int count,
                                                    std::vector<KernelConfig>* live) {
+  // A first round that takes more than half of what is left would leave nothing to choose from.
+  const Clock::time_point begin = Clock::now();
+  const bool halve = phase == db::Phase::kSearch && limited() && search_deadline_ > begin;
+  const Clock::time_point first_end =
+      halve ? std::min(limits_.deadline, begin + (search_deadline_ - begin) / 2) : final_start_;
   std::vector<db::RoundRecord> rounds;
   for (int32_t i = 0; i < count; ++i) {
     const RoundName name{phase, rung, i, 0};
@@ -33,7 +44,7 @@ std::vector<db::RoundRecord> ShapeTuning::run_rung(db::Phase phase,
       if (i > 0 && !fits(legs.size(), search_deadline_)) break;
     }
     db::RoundRecord round;
-    const RoundEnd end = book_.obtain(name, legs, final_start_, &round);
+    const RoundEnd end = book_.obtain(name, legs, i == 0 ? first_end : final_start_, &round);
     if (end == RoundEnd::kStopped) throw Ended{ShapeStatus::kStopped, "stopped"};
     if (end == RoundEnd::kOutOfTime) break;
     count_round(round);
@@ -187,9 +198,9 @@ ProgressEvent ShapeTuning::event(ProgressEvent::Kind kind) const {
   const auto left = static_cast<double>(progress.total - done_);
   const double later = limits_.work_after * static_cast<double>(progress.total);
   progress.eta_high_s = sample_s * (left + later);
-  progress.eta_low_s =
-      std::max(0.0, progress.eta_high_s - sample_s * static_cast<double>(avoidable) *
-                                              (1 + limits_.work_after));
+  progress.eta_low_s = std::max(
+      0.0,
+      progress.eta_high_s - sample_s * static_cast<double>(avoidable) * (1 + limits_.work_after));
   return progress;
 }
 

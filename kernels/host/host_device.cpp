@@ -47,7 +47,7 @@ class Executor {
 
   // By reading: dirty lines would be written back within the sample.
   void flush_caches() {
-    if (!flush_) flush_.emplace(static_cast<size_t>(host_cache_bytes()), false);
+    if (!flush_) flush_.emplace(static_cast<size_t>(2 * host_cache_bytes()), false);
     constexpr int64_t kChunkWords = (int64_t{1} << 20) / 8;
     const auto* words = reinterpret_cast<const uint64_t*>(flush_->data());
     const int64_t chunks = static_cast<int64_t>(flush_->bytes()) / 8 / kChunkWords;

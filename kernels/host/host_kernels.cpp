@@ -125,6 +125,8 @@ HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
     for (int n = 0; n < count; ++n) {
       Vector value[kOutputVectors];
       for (int v = 0; v < kOutputVectors; ++v) value[v] = load_wide(rows[n] + column + v * kLanes);
+      // The next columns of this row: scattered rows are beyond a hardware prefetcher.
+      hwy::Prefetch(rows[n] + column + kOutputVectors * kLanes);
       HWY_UNROLL(16)
       for (int h = 0; h < kHeads; ++h) {
         const Vector weight = hn::Set(d, weights[n * kGroupRows + h]);

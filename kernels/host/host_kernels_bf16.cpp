@@ -117,6 +117,9 @@ MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
     for (int n = 0; n < count; n += 2) {
       const __m512i first = _mm512_loadu_si512(rows[n] + column);
       const __m512i second = _mm512_loadu_si512(rows[n + 1] + column);
+      // The next columns of these rows: scattered rows are beyond a hardware prefetcher.
+      _mm_prefetch(reinterpret_cast<const char*>(rows[n] + column + kLineColumns), _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(rows[n + 1] + column + kLineColumns), _MM_HINT_T0);
       const auto value_low = (__m512bh)_mm512_permutex2var_epi16(first, low_order, second);
       const auto value_high = (__m512bh)_mm512_permutex2var_epi16(first, high_order, second);
       const uint32_t* pairs = weight_pairs + n / 2 * kGroupRows;

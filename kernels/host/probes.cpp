@@ -14,7 +14,7 @@ namespace mla {
 namespace {
 
 constexpr int kRepetitions = 8;
-constexpr int64_t kLargestCache = int64_t{256} << 20;
+constexpr int64_t kLargestCache = int64_t{128} << 20;
 
 double seconds(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -48,7 +48,7 @@ double rate(host::ThreadPool& pool, double (*loop)(int64_t)) {
 }
 
 double read_rate(host::ThreadPool& pool) {
-  const int64_t bytes = 2 * std::max(host_cache_bytes(), int64_t{64} << 20);
+  const int64_t bytes = 4 * host_cache_bytes();
   const TouchedBuffer buffer(bytes);
   constexpr int64_t kChunkBytes = int64_t{1} << 20;
   double best = 0;

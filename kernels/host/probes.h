@@ -17,9 +17,9 @@ struct HostRates {
 // Takes about a second. `threads` as in "cpu:threads=N".
 HostRates probe_host(int threads);
 
-// The least power of two, 4 to 256 MiB, that does not fit into the caches a thread can reach:
-// reading so much pushes everything else out. Measured once a process (about half a second),
-// because hypervisors report the sum over all chips of a machine.
+// The least power of two, 4 to 128 MiB, that does not quite fit into the caches a thread can reach.
+// Measured once a process (0.15 s on an idle machine), because hypervisors report the sum over all
+// chips of a machine. Reading twice as much pushes everything else out.
 int64_t host_cache_bytes();
 
 }  // namespace mla

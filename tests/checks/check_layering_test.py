@@ -44,7 +44,7 @@ class CheckLayering(unittest.TestCase):
             ("policy/lookup.cpp", "<hip/hip_runtime.h>"),
             ("tuner/session.cpp", '"tools/term.h"'),
             ("tuner/guard.h", "<fmt/format.h>"),
-            ("tools/main.cpp", '"tests/support/fake_database.h"'),
+            ("tools/main.cpp", '"tests/support/sample_records.h"'),
             ("tools/report.cpp", "<sqlite3.h>"),
             ("tests/db/store_test.cpp", '"tests/policy/table.h"'),
         ]:
@@ -70,7 +70,7 @@ class CheckLayering(unittest.TestCase):
             ("policy/mla_policy.cpp", 'const char* db = std::getenv("MLA_TUNE_DB");'),
             ("tuner/stats.cpp", "#include <boost/math/distributions/binomial.hpp>"),
             ("tools/main.cpp", 'std::cout << "done";'),
-            ("tests/db/store_test.cpp", '#include "tests/support/fake_database.h"'),
+            ("tests/db/store_test.cpp", '#include "tests/support/sample_records.h"'),
             ("tests/db/store_test.cpp", '#include "tests/db/scratch_file.h"'),
         ]:
             with self.subTest(name=name, line=line):

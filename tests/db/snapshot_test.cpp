@@ -5,9 +5,9 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "db/fake_winners.h"
 #include "db/store.h"
 #include "kernels/spaces.h"
-#include "tests/support/fake_database.h"
 #include "tests/support/sample_records.h"
 #include "tests/support/temporary_directory.h"
 

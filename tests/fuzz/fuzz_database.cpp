@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: the bytes are a database file that is read in every way there is. Seeds: small valid
-// databases. An Error is an answer; a crash, a hang or another exception is a finding.
+// libFuzzer target: the bytes are a database file that is read in every way there is. Seeds: small
+// valid databases. An Error is an answer; a crash, a hang or another exception is a finding.
 #include <unistd.h>
 
 #include <cstddef>

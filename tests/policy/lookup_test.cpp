@@ -6,10 +6,10 @@
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
+#include "db/fake_winners.h"
 #include "db/snapshot.h"
 #include "policy/wave_edge.h"
 #include "tests/policy/tuned_database.h"
-#include "tests/support/fake_database.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace mla;
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(the_workspace_bound_covers_the_default_and_every_row_and_gr
 }
 
 BOOST_AUTO_TEST_CASE(every_row_of_a_generated_database_is_found_and_costs_at_most_200_bytes) {
-  testing::write_fake_winners(path(), mi355x(), 20'000, 7);
+  db::write_fake_winners(path(), mi355x(), 20'000, 7);
   const LookupTable table({path()}, space);
   BOOST_TEST(table.rows() == 20'000);
   BOOST_TEST(static_cast<double>(table.memory_bytes()) <= 200.0 * 20'000);

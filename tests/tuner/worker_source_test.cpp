@@ -3,14 +3,17 @@
 #define BOOST_TEST_MODULE worker_source
 #include "tuner/worker_source.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "kernels/error.h"
@@ -52,6 +55,17 @@ bool has_children() {
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
+}
+
+// A hang of the faulty device is pause(): before it is entered, the worker would end by the closed
+// socket instead.
+void wait_until_paused(pid_t worker) {
+  for (;;) {
+    std::ifstream file("/proc/" + std::to_string(worker) + "/syscall");
+    std::string number;
+    if (!(file >> number) || number == std::to_string(SYS_pause)) return;
+    sched_yield();
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_worker_answers_as_the_device_in_this_process_would) {
@@ -152,6 +166,7 @@ BOOST_AUTO_TEST_CASE(the_worker_of_a_killed_tuner_ends_too_even_inside_a_hang) {
   }
   pid_t worker = -1;
   BOOST_REQUIRE(read(ready_pipe[0], &worker, sizeof worker) == sizeof worker);
+  wait_until_paused(worker);
   kill(tuner, SIGKILL);
   BOOST_TEST(waitpid(tuner, nullptr, 0) == tuner);
   int status = 0;

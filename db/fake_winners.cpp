@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "tests/support/fake_database.h"
+#include "db/fake_winners.h"
 
 #include <random>
 
-#include "db/rows.h"
+#include "db/fields.h"
 #include "db/schema.h"
 #include "kernels/spaces.h"
 
-namespace mla::testing {
+namespace mla::db {
 namespace {
 
 // Distinct by construction: index 0.. runs through lengths, then batches, then head counts.
@@ -31,13 +31,13 @@ KernelConfig fake_config(const Space& space, const Problem& problem, std::mt1993
   return config;
 }
 
-db::WinnerRecord fake_winner(const Space& space, const Problem& problem, std::mt19937_64& random) {
-  db::WinnerRecord winner;
+WinnerRecord fake_winner(const Space& space, const Problem& problem, std::mt19937_64& random) {
+  WinnerRecord winner;
   winner.problem = problem;
   winner.default_config = space.neutral();
   winner.config = fake_config(space, problem, random);
   winner.finalist = winner.config;
-  winner.verdict = db::Verdict::kFaster;
+  winner.verdict = Verdict::kFaster;
   winner.gain = 0.005 + 0.0001 * static_cast<double>(random() % 2000);
   winner.gain_low = winner.gain / 2;
   winner.gain_high = winner.gain * 2;
@@ -59,38 +59,30 @@ void write_fake_winners(const std::string& path,
                         uint64_t seed) {
   const Space space = make_space(device);
   std::mt19937_64 random(seed);
-  db::Connection c(path, db::OpenMode::kReadWrite);
-  db::prepare_for_writing(c);
-  db::RunInfo run_info;
+  Connection c(path, OpenMode::kReadWrite);
+  prepare_for_writing(c);
+  // A transaction that outgrows the cache is written to the log twice.
+  c.outside_transaction([&] { c.execute("PRAGMA cache_size = -1000000"); });  // at most 1 GB
+  RunInfo run_info;
   run_info.seed = seed;
   c.write([&] {
-    const int64_t run = db::insert(c, "run", db::fields(run_info));
-    const int64_t device_id = db::find_or_insert(c, "device", db::fields(device));
-    const int64_t environment_id =
-        db::find_or_insert(c, "environment", db::fields(db::Environment{}));
-    const auto candidate = [&](const KernelConfig& config) {
-      return db::find_or_insert(c, "candidate", db::fields(config));
-    };
+    Fields tuning = {{"run_id", insert(c, "run", fields(run_info))},
+                     {"device_id", find_or_insert(c, "device", fields(device))},
+                     {"environment_id", find_or_insert(c, "environment", fields(Environment{}))},
+                     {"protocol", std::string("fake")},
+                     {"seed", seed_bits(seed)},
+                     {"finished", int64_t{1}},
+                     {"problem_id", int64_t{0}}};
+    TableWriter problems(c, "problem");
+    TableWriter tunings(c, "tuning");
+    TableWriter winners(c, "winner");
+    CandidateIds candidates(c);
     for (int64_t i = 0; i < count; ++i) {
-      const db::WinnerRecord winner = fake_winner(space, fake_problem(i), random);
-      const int64_t tuning =
-          db::insert(c,
-                     "tuning",
-                     {{"run_id", run},
-                      {"device_id", device_id},
-                      {"environment_id", environment_id},
-                      {"problem_id", db::find_or_insert(c, "problem", db::fields(winner.problem))},
-                      {"protocol", std::string("fake")},
-                      {"seed", db::seed_bits(seed)},
-                      {"finished", int64_t{1}}});
-      db::Fields row = db::fields(winner);
-      row.push_back({"tuning_id", tuning});
-      row.push_back({"config_id", candidate(winner.config)});
-      row.push_back({"default_id", candidate(winner.default_config)});
-      row.push_back({"finalist_id", candidate(winner.finalist)});
-      db::insert(c, "winner", row);
+      const WinnerRecord winner = fake_winner(space, fake_problem(i), random);
+      tuning.back().value = problems.find_or_insert(fields(winner.problem));
+      winners.insert(winner_row(winner, tunings.insert(tuning), &candidates));
     }
   });
 }
 
-}  // namespace mla::testing
+}  // namespace mla::db

@@ -7,14 +7,14 @@
 
 #include "kernels/device_info.h"
 
-namespace mla::testing {
+namespace mla::db {
 
 // Creates the database at `path` (or adds to it) with `count` finished tunings of distinct problems
-// on `device`, each with a winner that is legal in make_space(device). One transaction; 100,000
-// winners take about a second. The same seed gives the same rows.
+// on `device`, each with a winner that is legal in make_space(device). One transaction. The same
+// seed gives the same rows.
 void write_fake_winners(const std::string& path,
                         const DeviceInfo& device,
                         int64_t count,
                         uint64_t seed);
 
-}  // namespace mla::testing
+}  // namespace mla::db

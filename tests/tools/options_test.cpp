@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#define BOOST_TEST_MODULE tools_options
+#include "tools/options.h"
+
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "kernels/error.h"
+
+namespace {
+
+using namespace mla::tools;
+using Words = std::vector<std::string>;
+
+std::string error_of(const Words& args) {
+  try {
+    parse_options(args);
+  } catch (const mla::Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_way_to_write_an_option_is_the_same) {
+  for (const Words& args : {Words{"run", "--batch", "1,2"}, Words{"run", "--batch=1,2"}}) {
+    BOOST_TEST(parse_options(args).batch == std::vector<int64_t>({1, 2}));
+  }
+  BOOST_TEST(parse_options({"report", "-o", "x"}).output == "x");
+  BOOST_TEST(parse_options({"report", "--output=x"}).output == "x");
+}
+
+BOOST_AUTO_TEST_CASE(a_negative_number_is_a_value_and_no_option) {
+  BOOST_TEST(error_of({"run", "--batch", "-3"}) == "--batch: -3 is not in 1..65535");
+  BOOST_TEST(error_of({"run", "--batch=-3"}) == "--batch: -3 is not in 1..65535");
+}
+
+BOOST_AUTO_TEST_CASE(abbreviations_are_unknown_options) {
+  BOOST_TEST(error_of({"run", "--bud", "7"}).find("--bud: unknown option") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_typo_gets_the_nearest_option_of_its_verb) {
+  BOOST_TEST(error_of({"run", "--bathc", "1"}) ==
+             "--bathc: unknown option, did you mean '--batch'?");
+  BOOST_TEST(error_of({"rnu"}) == "'rnu' is not a verb, did you mean 'run'?; see mla-tune --help");
+}
+
+BOOST_AUTO_TEST_CASE(an_option_of_another_verb_says_so) {
+  BOOST_TEST(error_of({"lookup", "--budget", "5m"}) == "--budget: not an option of 'lookup'");
+}
+
+BOOST_AUTO_TEST_CASE(values_are_required_where_there_is_one_and_refused_where_there_is_none) {
+  BOOST_TEST(error_of({"run", "--batch"}) == "--batch: needs a value");
+  BOOST_TEST(error_of({"run", "--db="}) != "accepted");
+  BOOST_TEST(error_of({"run", "--json=yes"}) == "--json: takes no value");
+}
+
+BOOST_AUTO_TEST_CASE(an_option_given_twice_is_an_error_unless_it_repeats) {
+  BOOST_TEST(error_of({"run", "--batch", "1", "--batch", "2"}) == "--batch: given twice");
+  BOOST_TEST(parse_options({"lookup", "--db", "a", "--db", "b"}).databases == Words({"a", "b"}));
+}
+
+BOOST_AUTO_TEST_CASE(arguments_that_nobody_uses_are_errors) {
+  BOOST_TEST(error_of({"run", "fast"}) == "unexpected argument 'fast'");
+  BOOST_TEST(error_of({"db", "info", "check"}) == "unexpected argument 'check'");
+  BOOST_TEST(error_of({"db"}) == "needs one of info, check");
+  BOOST_TEST(error_of({"db", "chekc"}) ==
+             "'chekc' is not one of info, check, did you mean 'check'?");
+}
+
+BOOST_AUTO_TEST_CASE(values_are_checked_while_parsing) {
+  BOOST_TEST(error_of({"run", "--page-size", "8"}) == "--page-size: 8 is not one of 1, 16, 64");
+  BOOST_TEST(error_of({"run", "--kv-dtype", "fp8"}) ==
+             "--kv-dtype: fp8 is not supported on this device yet; use bf16");
+  BOOST_TEST(error_of({"run", "--preset", "quik"}) ==
+             "--preset: 'quik' is not one of quick, seed, serving, did you mean 'quick'?");
+  BOOST_TEST(error_of({"bench", "--config", "spltis=3"}).find("--config: unknown knob") == 0);
+  BOOST_TEST(error_of({"run", "--rounds", "14"}) == "--rounds: 14 is not in 15..60");
+}
+
+BOOST_AUTO_TEST_CASE(the_command_line_is_kept_in_a_form_that_a_shell_reads_back) {
+  BOOST_TEST(parse_options({"run", "--config", "splits=3 wait=drain"}).command_line ==
+             "mla-tune run --config 'splits=3 wait=drain'");
+  BOOST_TEST(shell_quoted({"it's", ""}) == "'it'\\''s' ''");
+}
+
+BOOST_AUTO_TEST_CASE(help_of_a_verb_names_each_of_its_options_and_no_other) {
+  for (const VerbSpec& verb : verb_table()) {
+    const std::string whole = help_text(verb.verb);
+    const std::string text = whole.substr(0, whole.find("Exit status"));
+    for (const OptionSpec& option : option_table()) {
+      const bool named = text.find("--" + std::string(option.name) + " ") != std::string::npos;
+      BOOST_TEST(named == takes(verb.verb, option), verb.name << " --" << option.name);
+    }
+    BOOST_TEST(text.size() < whole.size(), "no exit status");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_tables_hold_every_name_once) {
+  std::set<std::string> names;
+  for (const OptionSpec& option : option_table()) {
+    BOOST_TEST(option.name != nullptr);
+    BOOST_TEST(names.insert(option.name).second, option.name);
+    BOOST_TEST(option.apply != nullptr, option.name);
+  }
+}

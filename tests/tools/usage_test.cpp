@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// What the program says to wrong and to harmless command lines: one line that names the thing, and
+// the documented exit status.
+#define BOOST_TEST_MODULE tools_usage
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/program.h"
+
+namespace {
+
+using namespace mla::testing;
+using Words = std::vector<std::string>;
+
+void expect_error(const Words& args,
+                  int status,
+                  const std::string& line,
+                  const ProgramOptions& options = {}) {
+  const ProgramResult result = run(args, options);
+  BOOST_TEST(result.status == status, result.err);
+  BOOST_TEST(result.err == line + "\n");
+  BOOST_TEST(result.out == "");
+}
+
+// Whether a shell that is installed here reads the script without complaint.
+int syntax_status(const std::string& shell, const std::string& script) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("completion");
+  std::ofstream(path) << script;
+  return std::system((shell + " -n '" + path + "'").c_str());
+}
+
+bool installed(const std::string& shell) {
+  return std::system(("command -v " + shell + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(usage_errors_are_one_line_that_names_the_option_and_the_value) {
+  expect_error({}, 2, "mla-tune: a verb is missing; see mla-tune --help");
+  expect_error(
+      {"rnu"}, 2, "mla-tune: 'rnu' is not a verb, did you mean 'run'?; see mla-tune --help");
+  expect_error({"run", "--batch", "-3"}, 2, "mla-tune run: --batch: -3 is not in 1..65535");
+  expect_error(
+      {"run", "--bathc", "3"}, 2, "mla-tune run: --bathc: unknown option, did you mean '--batch'?");
+  expect_error({"run", "--preset", "quik"},
+               2,
+               "mla-tune run: --preset: 'quik' is not one of quick, seed, serving, did you mean "
+               "'quick'?");
+  expect_error({"run", "--kv-dtype", "fp8"},
+               2,
+               "mla-tune run: --kv-dtype: fp8 is not supported on this device yet; use bf16");
+  expect_error({"run", "--shared-prefix", "100", "--seq-len", "50", "--device", "analytic"},
+               2,
+               "mla-tune run: shared_prefix: 100 is not in 0..50",
+               {.environment = {{"HOME", "/nonexistent"}}});
+}
+
+BOOST_AUTO_TEST_CASE(without_a_home_the_program_asks_for_a_database) {
+  expect_error(
+      {"report"}, 2, "mla-tune report: --db: needed, since neither MLA_TUNE_DB nor HOME is set");
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_cannot_be_understood_is_a_usage_error_that_names_it) {
+  const ProgramResult result = run({"run", "--device", "tpu:0", "--db", "/nonexistent/x.db"});
+  BOOST_TEST(result.status == 2);
+  BOOST_TEST(result.err.find("tpu:0") != std::string::npos, result.err);
+  BOOST_TEST(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_that_is_missing_is_named) {
+  const ProgramResult result =
+      run({"run", "--device", "replay:/nonexistent.csv", "--db", "/nonexistent/x.db"});
+  BOOST_TEST(result.status == 2);
+  BOOST_TEST(result.err.find("/nonexistent.csv") != std::string::npos, result.err);
+}
+
+BOOST_AUTO_TEST_CASE(help_and_version_succeed_on_standard_output) {
+  for (const Words& args : {Words{"--help"},
+                            Words{"--version"},
+                            Words{"run", "--help"},
+                            Words{"db", "-h"},
+                            Words{"completion", "--help"}}) {
+    const ProgramResult result = run(args);
+    BOOST_TEST(result.status == 0, args.front());
+    BOOST_TEST(result.out.find("mla-tune") != std::string::npos);
+    BOOST_TEST(result.err == "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(help_documents_every_exit_status) {
+  const std::string text = run({"--help"}).out;
+  for (const char* status : {"  0 ", "  1 ", "  2 ", "  3 ", "  4 ", "  5 ", "  70 ", "  130 "}) {
+    BOOST_TEST(text.find(status) != std::string::npos, status);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_result_that_cannot_be_written_is_no_success) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  if (full == nullptr) return;  // not every system has it
+  std::fclose(full);
+  const std::string command = std::string(MLA_TUNE_PROGRAM) + " --help >/dev/full 2>/dev/null";
+  BOOST_TEST(WEXITSTATUS(std::system(command.c_str())) == 70);
+}
+
+BOOST_AUTO_TEST_CASE(completion_scripts_are_correct_shell_and_offer_verbs_and_options) {
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const ProgramResult result = run({"completion", shell});
+    BOOST_TEST(result.status == 0);
+    BOOST_TEST(result.out.find("lookup") != std::string::npos);
+    BOOST_TEST(result.out.find("shared-prefix") != std::string::npos);
+    if (installed(shell)) BOOST_TEST(syntax_status(shell, result.out) == 0, shell);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bash_completes_a_choice_from_the_option_table) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("script");
+  std::ofstream(path) << run({"completion", "bash"}).out
+                      << "COMP_WORDS=(mla-tune run --preset se) COMP_CWORD=3\n_mla_tune\n"
+                         "test \"${COMPREPLY[*]}\" = 'seed serving'\n";
+  // "se" is where "seed" and "serving" part.
+  BOOST_TEST(std::system(("bash '" + path + "'").c_str()) == 0);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "tools/bench_lookup.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "db/fake_winners.h"
+#include "db/snapshot.h"
+#include "kernels/error.h"
+#include "kernels/spaces.h"
+#include "policy/mla_policy.h"
+
+namespace mla::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kOpenings = 5;
+constexpr int kMeans = 1000;
+constexpr int kCallsPerMean = 1000;
+constexpr size_t kFewKeys = 256;
+constexpr size_t kManyKeys = 1'000'000;
+constexpr double kGoalHitNs = 30, kGoalDefaultNs = 60, kGoalUniformNs = 120;
+constexpr int64_t kGoalOpenRows = 100'000;
+constexpr double kGoalOpenMs = 300, kGoalBytesPerRow = 200;
+
+class ScratchDirectory {
+ public:
+  explicit ScratchDirectory(const std::string& parent) {
+    namespace fs = std::filesystem;
+    std::string pattern =
+        ((parent.empty() ? fs::temp_directory_path() : fs::path(parent)) / "mla-bench-XXXXXX")
+            .string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw Error(ErrorCode::kDatabase, pattern + ": the directory cannot be created");
+    }
+    path_ = pattern;
+  }
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct ClosePolicy {
+  void operator()(mla_policy* policy) const { mla_policy_close(policy); }
+};
+using PolicyPointer = std::unique_ptr<mla_policy, ClosePolicy>;
+
+DeviceInfo bench_device() {
+  DeviceInfo device;
+  known_device("MI355X", &device);
+  return device;
+}
+
+PolicyPointer open_policy(const std::string& path, const DeviceInfo& device) {
+  mla_device_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.compute_units = device.compute_units;
+  desc.xcds = device.xcds;
+  desc.local_memory_bytes = device.local_memory_bytes;
+  desc.arch = device.arch.c_str();
+  const char* const paths[] = {path.c_str()};
+  mla_policy* policy = nullptr;
+  const mla_status status = mla_policy_open(paths, 1, &desc, &policy);
+  PolicyPointer opened(policy);
+  if (status != MLA_OK)
+    throw Error(ErrorCode::kInternal, path + ": the generated database does not open");
+  return opened;
+}
+
+mla_shape to_shape(const Problem& problem) {
+  mla_shape shape{};
+  shape.struct_size = sizeof shape;
+  shape.batch = problem.batch;
+  shape.seq_len = problem.seq_len;
+  shape.share_group = problem.share_group;
+  shape.nhead = problem.nhead;
+  shape.q_len = problem.q_len;
+  shape.page_size = problem.page_size;
+  shape.imbalance = problem.imbalance;
+  return shape;
+}
+
+std::vector<Problem> tuned_problems(const std::string& path, const Space& space) {
+  std::vector<Problem> problems;
+  db::load_snapshot(
+      path, space, [&](const db::SnapshotRow& row) { problems.push_back(row.problem); });
+  return problems;
+}
+
+// Every key once and then again in the same random order.
+std::vector<mla_shape> random_keys(const std::vector<Problem>& problems,
+                                   size_t count,
+                                   std::mt19937_64& random) {
+  std::vector<mla_shape> keys(count);
+  for (mla_shape& key : keys) key = to_shape(problems[random() % problems.size()]);
+  return keys;
+}
+
+// A page size that no row has: neither the exact nor the bucket key is found.
+std::vector<mla_shape> untuned(std::vector<mla_shape> keys) {
+  for (mla_shape& key : keys) key.page_size = 64;
+  return keys;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+LookupTime time_lookups(const std::string& name,
+                        mla_policy* policy,
+                        const std::vector<mla_shape>& keys,
+                        mla_source expected) {
+  std::vector<double> means_ns;
+  mla_plan plan{};
+  plan.struct_size = sizeof plan;
+  size_t next = 0;
+  int64_t unexpected = 0;
+  for (int mean = -1; mean < kMeans; ++mean) {  // the first warms up
+    const Clock::time_point begin = Clock::now();
+    for (int call = 0; call < kCallsPerMean; ++call) {
+      mla_policy_plan(policy, &keys[next], &plan);
+      unexpected += plan.source != expected;
+      if (++next == keys.size()) next = 0;
+    }
+    const std::chrono::duration<double, std::nano> elapsed = Clock::now() - begin;
+    if (mean >= 0) means_ns.push_back(elapsed.count() / kCallsPerMean);
+  }
+  if (unexpected > 0)
+    throw Error(ErrorCode::kInternal, name + ": a lookup did not answer as it should");
+  std::sort(means_ns.begin(), means_ns.end());
+  LookupTime time;
+  time.name = name;
+  time.ns = quantile(means_ns, 0.5);
+  time.ns_low = quantile(means_ns, 0.25);
+  time.ns_high = quantile(means_ns, 0.75);
+  return time;
+}
+
+LookupOpening time_opening(const std::string& path, const DeviceInfo& device) {
+  std::vector<double> times_ms;
+  LookupOpening opening;
+  for (int i = 0; i < kOpenings; ++i) {
+    const Clock::time_point begin = Clock::now();
+    const PolicyPointer policy = open_policy(path, device);
+    times_ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    int64_t bytes = 0;
+    mla_policy_table_size(policy.get(), &opening.rows, &bytes);
+    opening.bytes_per_row = static_cast<double>(bytes) / static_cast<double>(opening.rows);
+  }
+  std::sort(times_ms.begin(), times_ms.end());
+  opening.open_ms = quantile(times_ms, 0.5);
+  opening.goal_ms = opening.rows == kGoalOpenRows ? kGoalOpenMs : 0;
+  opening.goal_bytes_per_row = kGoalBytesPerRow;
+  return opening;
+}
+
+}  // namespace
+
+LookupBench bench_lookup(const LookupBenchOptions& options,
+                         const std::function<void(const std::string&)>& progress) {
+  const auto tell = [&](const std::string& text) {
+    if (progress) progress(text);
+  };
+  const DeviceInfo device = bench_device();
+  const Space space = make_space(device);
+  const ScratchDirectory scratch(options.scratch_dir);
+  std::mt19937_64 random(options.seed);
+  LookupBench bench;
+  for (const int64_t rows : options.table_rows) {
+    const std::string path = scratch.file(std::to_string(rows) + ".db");
+    tell("generating a database of " + std::to_string(rows) + " winners");
+    db::write_fake_winners(path, device, rows, options.seed);
+    tell("timing lookups among " + std::to_string(rows) + " winners");
+    const std::vector<Problem> problems = tuned_problems(path, space);
+    bench.openings.push_back(time_opening(path, device));
+    const PolicyPointer policy = open_policy(path, device);
+    const auto add = [&](LookupTime time, double goal_ns) {
+      time.table_rows = rows;
+      time.goal_ns = goal_ns;
+      bench.times.push_back(time);
+    };
+    const std::vector<mla_shape> few = random_keys(problems, kFewKeys, random);
+    add(time_lookups("hit, 256 keys", policy.get(), few, MLA_SOURCE_EXACT), kGoalHitNs);
+    add(time_lookups("default, 256 keys", policy.get(), untuned(few), MLA_SOURCE_DEFAULT),
+        kGoalDefaultNs);
+    if (rows != *std::max_element(options.table_rows.begin(), options.table_rows.end())) continue;
+    const std::vector<mla_shape> many = random_keys(problems, kManyKeys, random);
+    add(time_lookups("hit, uniform", policy.get(), many, MLA_SOURCE_EXACT), kGoalUniformNs);
+  }
+  return bench;
+}
+
+}  // namespace mla::tools
