@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shared memory of a bh16 stage-1 workgroup on NVIDIA, as numbers for host and device. A workgroup is
-// one or two teams; each has a ring of KV stages, two buffers for the exchange of partial scores, the
-// rings of prefetched row numbers, and the ring's barriers.
+// Shared memory of a bh16 stage-1 workgroup on NVIDIA, as numbers for host and device. A workgroup
+// is one or two teams; each has a ring of KV stages, two buffers for the exchange of partial
+// scores, the rings of prefetched row numbers, and the ring's barriers.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace mla {
 
 inline constexpr int kWarpsPerTeam = 4;  // consumers; what the knob stage1_warps counts
 inline constexpr int kTeamThreads = 32 * kWarpsPerTeam;
-// A warp issues bulk copies of scattered rows one by one, about 80 cycles each, and memory delivers a
-// row to an SM every 67 (H200): one producer warp cannot keep up.
+// A warp issues bulk copies of scattered rows one by one, about 80 cycles each, and memory delivers
+// a row to an SM every 67 (H200): one producer warp cannot keep up.
 inline constexpr int kProducersPerTeam = 2;
 inline constexpr int kRowBytes = 2 * kHeadDim;    // bf16
 inline constexpr int kRowPitch = kRowBytes + 16;  // 8 rows of an 8x8 matrix fall into 8 banks

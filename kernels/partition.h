@@ -6,37 +6,53 @@
 // longer ones first. A launch budget above the block count leaves the surplus splits without work;
 // those in use are never empty. (Cutting rows evenly and giving the rest to the last split, as the
 // common formula does, makes one split up to twice as long as the others.)
+//
+// Everything is a template over the integer that counts rows; GPU code takes int32_t (rows are
+// below 2^24), because a 64-bit division costs it a hundred instructions.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace mla {
 
-struct RowRange {
-  int64_t begin = 0;
-  int64_t end = 0;  // exclusive; a multiple of tile_n except at the end of the request
-};
+// Not deduced: block_count(rows, 64) counts in int64_t whatever its arguments are.
+template <class Int>
+using Same = std::type_identity_t<Int>;
 
-constexpr int64_t block_count(int64_t rows, int64_t tile_n) {
+template <class Int>
+struct BasicRowRange {
+  Int begin = 0;
+  Int end = 0;  // exclusive; a multiple of tile_n except at the end of the request
+};
+using RowRange = BasicRowRange<int64_t>;
+
+template <class Int = int64_t>
+constexpr Int block_count(Same<Int> rows, Same<Int> tile_n) {
   return (rows + tile_n - 1) / tile_n;
 }
 
 // Splits that get work: min(budget, blocks), and 0 for an empty request.
-constexpr int64_t effective_splits(int64_t rows, int64_t budget, int64_t tile_n) {
-  const int64_t blocks = block_count(rows, tile_n);
+template <class Int = int64_t>
+constexpr Int effective_splits(Same<Int> rows, Same<Int> budget, Same<Int> tile_n) {
+  const Int blocks = block_count<Int>(rows, tile_n);
   return blocks < budget ? blocks : budget;
 }
 
 // Rows of split `index`; empty where index >= effective_splits.
-constexpr RowRange split_range(int64_t rows, int64_t budget, int64_t tile_n, int64_t index) {
-  const int64_t splits = effective_splits(rows, budget, tile_n);
+template <class Int = int64_t>
+constexpr BasicRowRange<Int> split_range(Same<Int> rows,
+                                         Same<Int> budget,
+                                         Same<Int> tile_n,
+                                         Same<Int> index) {
+  const Int splits = effective_splits<Int>(rows, budget, tile_n);
   if (index >= splits) return {rows, rows};
-  const int64_t blocks = block_count(rows, tile_n);
-  const int64_t base = blocks / splits;
-  const int64_t longer = blocks % splits;
-  const int64_t first = index * base + (index < longer ? index : longer);
-  const int64_t last = first + base + (index < longer ? 1 : 0);
-  const int64_t end = last * tile_n;
+  const Int blocks = block_count<Int>(rows, tile_n);
+  const Int base = blocks / splits;
+  const Int longer = blocks % splits;
+  const Int first = index * base + (index < longer ? index : longer);
+  const Int last = first + base + (index < longer ? 1 : 0);
+  const Int end = last * tile_n;
   return {first * tile_n, end < rows ? end : rows};
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/config.h"
 #include "kernels/decode_params.h"
@@ -21,12 +22,15 @@ struct RowGroup {
   int64_t visible[kGroupRows] = {};     // cached rows this row may attend to
 };
 
-constexpr int64_t head_groups(const DecodeParams& p) {
+// As in partition.h, GPU code counts in int32_t.
+template <class Int = int64_t>
+constexpr Int head_groups(const DecodeParams& p) {
   return (p.nhead + kGroupRows - 1) / kGroupRows;
 }
 
-constexpr int64_t row_group_count(const DecodeParams& p) {
-  return int64_t{p.batch} * p.q_len * head_groups(p);
+template <class Int = int64_t>
+constexpr Int row_group_count(const DecodeParams& p) {
+  return Int{p.batch} * p.q_len * head_groups<Int>(p);
 }
 
 // Groups are numbered [batch][q_len][ceil(nhead / 16)].
@@ -57,9 +61,12 @@ constexpr int64_t stage1_items(const DecodeParams& p, const KernelConfig& config
 }
 
 // The work of workgroup `index`. Changes who computes what and when, never a result.
-constexpr Stage1Item stage1_item(const DecodeParams& p, const KernelConfig& config, int64_t index) {
+template <class Int = int64_t>
+constexpr Stage1Item stage1_item(const DecodeParams& p,
+                                 const KernelConfig& config,
+                                 std::type_identity_t<Int> index) {
   if (config.order == Order::kSplitMajor) return {index / config.splits, index % config.splits};
-  const int64_t groups = row_group_count(p);
+  const Int groups = row_group_count<Int>(p);
   return {index % groups, index / groups};
 }
 

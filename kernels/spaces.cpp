@@ -134,12 +134,11 @@ Space nvidia_space(const DeviceInfo& device) {
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
       {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
-      {Knob::kStage2Warps, {1, 2, 4, 8}, {1, 2, 4, 8}, 8, ""}};
-  return Space(device,
-               std::move(ranges),
-               {split_major_batch(),
-                split_major_xcds(device.xcds),
-                bh16_fits(device.local_memory_bytes)});
+      {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""}};
+  return Space(
+      device,
+      std::move(ranges),
+      {split_major_batch(), split_major_xcds(device.xcds), bh16_fits(device.local_memory_bytes)});
 }
 
 bool starts_with(const std::string& text, const char* prefix) {

@@ -25,10 +25,14 @@ class Launcher {
   hipError_t init(int sm, size_t local_memory_bytes);
 
   // hipErrorInvalidValue: no instance, or KV rows that are not on 16-byte boundaries.
-  hipError_t decode(const DecodeParams& params, const KernelConfig& config, hipStream_t stream) const;
+  hipError_t decode(const DecodeParams& params,
+                    const KernelConfig& config,
+                    hipStream_t stream) const;
 
   // Gathers the rows that decode() reads, the same way, and does nothing else.
-  hipError_t copy_only(const DecodeParams& params, const KernelConfig& config, hipStream_t stream) const;
+  hipError_t copy_only(const DecodeParams& params,
+                       const KernelConfig& config,
+                       hipStream_t stream) const;
 
  private:
   bool dependent_launch_ = false;  // stage 2 is set up while stage 1 runs (sm_90 and later)

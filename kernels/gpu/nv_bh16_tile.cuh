@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The tile operations of a team of four warps over mma.sync m16n8k16: 16 rows of queries against
 // kTileN cached rows in shared memory.
-//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers; the partial
+//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers; the
+//   partial
 //            sums are added through shared memory, so that every warp holds all scores
 //   output   each warp owns 128 of the 512 columns for all 16 rows
 // A KV row is read from memory once: the K tile is the V tile.
@@ -18,9 +19,12 @@ inline constexpr int kOwnColumns = kValueDim / kWarpsPerTeam;     // 128 of the 
 template <int kTileN>
 class Bh16Tile {
  public:
-  static constexpr int kScoreTiles = kTileN / 8;       // m16n8 tiles of the scores
+  static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
+  // Independent sums of a score tile: two tiles alone would leave the products waiting for each
+  // other.
+  static constexpr int kChains = kTileN == 16 ? 2 : 1;
 
   // What this thread holds of each row: rows lane / 4 and lane / 4 + 8 of the group.
   struct Rows {
@@ -59,31 +63,38 @@ class Bh16Tile {
 
   // S = scale * Q K^T of the block in `stage`; one team barrier.
   __device__ void scores(uint32_t stage, float scale) {
-    float partial[kScoreTiles][4] = {};
+    float partial[kChains][kScoreTiles][4] = {};
     // Matrices 0, 1: rows 0..7, columns 0..7 and 8..15 of the step; 2, 3: rows 8..15.
     const int row = lane() / 16 * 8 + lane() % 8;
-    const uint32_t origin = stage + row * kRowPitch + (warp() * kQuarterColumns + lane() / 8 % 2 * 8) * 2;
+    const uint32_t origin =
+        stage + row * kRowPitch + (warp() * kQuarterColumns + lane() / 8 % 2 * 8) * 2;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
 #pragma unroll
       for (int t = 0; t < kScoreTiles; t += 2) {
         uint32_t k[4];
         load_matrices(origin + t * 8 * kRowPitch + step * 32, k);
-        multiply_add(partial[t], query_[step], k[0], k[1]);
-        multiply_add(partial[t + 1], query_[step], k[2], k[3]);
+        multiply_add(partial[step % kChains][t], query_[step], k[0], k[1]);
+        multiply_add(partial[step % kChains][t + 1], query_[step], k[2], k[3]);
       }
     }
-    add_partial_scores(partial, scale);
+    if constexpr (kChains == 2) {
+#pragma unroll
+      for (int t = 0; t < kScoreTiles; ++t) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) partial[0][t][i] += partial[1][t][i];
+      }
+    }
+    add_partial_scores(partial[0], scale);
   }
 
-  // S = -inf at rows of the request from `end` on; `begin` is the block's first row.
-  __device__ void mask(int64_t begin, int64_t end) {
+  // S = -inf at the block's rows from `rows` on.
+  __device__ void mask(int rows) {
 #pragma unroll
     for (int t = 0; t < kScoreTiles; ++t) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int64_t n = begin + t * 8 + lane() % 4 * 2 + i % 2;
-        if (n >= end) score_[t][i] = -INFINITY;
+        if (t * 8 + lane() % 4 * 2 + i % 2 >= rows) score_[t][i] = -INFINITY;
       }
     }
   }
@@ -126,8 +137,10 @@ class Bh16Tile {
     for (int step = 0; step < kTileN / 16; ++step) {
       const float(&low)[4] = score_[2 * step];
       const float(&high)[4] = score_[2 * step + 1];
-      const uint32_t weights[4] = {pack_bf16(low[0], low[1]), pack_bf16(low[2], low[3]),
-                                   pack_bf16(high[0], high[1]), pack_bf16(high[2], high[3])};
+      const uint32_t weights[4] = {pack_bf16(low[0], low[1]),
+                                   pack_bf16(low[2], low[3]),
+                                   pack_bf16(high[0], high[1]),
+                                   pack_bf16(high[2], high[3])};
 #pragma unroll
       for (int t = 0; t < kOutputTiles; t += 2) {
         uint32_t v[4];
@@ -138,7 +151,9 @@ class Bh16Tile {
     }
   }
 
-  __device__ static Rows exp2(const Rows& x) { return {{exp2_approx(x[0]), exp2_approx(x[1])}}; }
+  __device__ static Rows exp2(const Rows& x) {
+    return {{exp2_approx(x[0]), exp2_approx(x[1])}};
+  }
 
   // The row sums of the four lanes of a row.
   __device__ static Rows total(Rows sum) {
@@ -157,7 +172,8 @@ class Bh16Tile {
     }
   }
 
-  // Leaves the output in shared memory for the team that merges it: 32 KiB, in the order of threads.
+  // Leaves the output in shared memory for the team that merges it: 32 KiB, in the order of
+  // threads.
   __device__ void hand_over(float4* buffer) const {
 #pragma unroll
     for (int t = 0; t < kOutputTiles; ++t) {

@@ -28,15 +28,22 @@ Stage2Kernel stage2_kernel(int tiles) {
 
 const Stage1Instance* find_stage1(const KernelConfig& config) {
   for (const Stage1Instance* instance : kStage1Instances) {
-    if (instance->tile_n == config.tile_n && instance->teams * kWarpsPerTeam == config.stage1_warps) {
+    if (instance->tile_n == config.tile_n &&
+        instance->teams * kWarpsPerTeam == config.stage1_warps) {
       return instance;
     }
   }
   return nullptr;
 }
 
-hipError_t launch(const void* kernel, int64_t workgroups, int threads, size_t local_bytes, bool dependent,
-                  const DecodeParams& params, const KernelConfig& config, hipStream_t stream) {
+hipError_t launch(const void* kernel,
+                  int64_t workgroups,
+                  int threads,
+                  size_t local_bytes,
+                  bool dependent,
+                  const DecodeParams& params,
+                  const KernelConfig& config,
+                  hipStream_t stream) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -53,13 +60,23 @@ hipError_t launch(const void* kernel, int64_t workgroups, int threads, size_t lo
   return hipCUDAErrorTohipError(cudaLaunchKernelExC(&launch_config, kernel, arguments));
 }
 
-hipError_t launch_stage1(const Stage1Instance& instance, const void* kernel, const DecodeParams& params,
-                         const KernelConfig& config, hipStream_t stream) {
+hipError_t launch_stage1(const Stage1Instance& instance,
+                         const void* kernel,
+                         const DecodeParams& params,
+                         const KernelConfig& config,
+                         hipStream_t stream) {
   const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages};
-  const bool aligned = reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 && params.kv_row_stride % 8 == 0;
+  const bool aligned =
+      reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 && params.kv_row_stride % 8 == 0;
   if (config.stages < 2 || config.stages > kMaxStages || !aligned) return hipErrorInvalidValue;
-  return launch(kernel, stage1_items(params, config), layout.threads(), static_cast<size_t>(layout.bytes()), false,
-                params, config, stream);
+  return launch(kernel,
+                stage1_items(params, config),
+                layout.threads(),
+                static_cast<size_t>(layout.bytes()),
+                false,
+                params,
+                config,
+                stream);
 }
 
 }  // namespace
@@ -68,7 +85,8 @@ hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
   dependent_launch_ = sm >= 90;
   for (const Stage1Instance* instance : kStage1Instances) {
     for (const void* kernel : {instance->decode, instance->copy_only}) {
-      const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+      const cudaError_t status = cudaFuncSetAttribute(kernel,
+                                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                       static_cast<int>(local_memory_bytes));
       if (status != cudaSuccess) return hipCUDAErrorTohipError(status);
     }
@@ -76,18 +94,30 @@ hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
   return hipSuccess;
 }
 
-hipError_t Launcher::decode(const DecodeParams& params, const KernelConfig& config, hipStream_t stream) const {
+hipError_t Launcher::decode(const DecodeParams& params,
+                            const KernelConfig& config,
+                            hipStream_t stream) const {
   const Stage1Instance* instance = find_stage1(config);
   const Stage2Kernel merge = stage2_kernel(config.stage2_tiles);
-  if (instance == nullptr || merge == nullptr || config.stage2_warps < 1) return hipErrorInvalidValue;
-  if (const hipError_t status = launch_stage1(*instance, instance->decode, params, config, stream)) return status;
+  if (instance == nullptr || merge == nullptr || config.stage2_warps < 1)
+    return hipErrorInvalidValue;
+  if (const hipError_t status = launch_stage1(*instance, instance->decode, params, config, stream))
+    return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
-  return launch(reinterpret_cast<const void*>(merge), items, 32 * config.stage2_warps, config.splits * sizeof(float), dependent_launch_, params,
-                config, stream);
+  return launch(reinterpret_cast<const void*>(merge),
+                items,
+                32 * config.stage2_warps,
+                config.splits * sizeof(float),
+                dependent_launch_,
+                params,
+                config,
+                stream);
 }
 
-hipError_t Launcher::copy_only(const DecodeParams& params, const KernelConfig& config, hipStream_t stream) const {
+hipError_t Launcher::copy_only(const DecodeParams& params,
+                               const KernelConfig& config,
+                               hipStream_t stream) const {
   const Stage1Instance* instance = find_stage1(config);
   if (instance == nullptr) return hipErrorInvalidValue;
   return launch_stage1(*instance, instance->copy_only, params, config, stream);

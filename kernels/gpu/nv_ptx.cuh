@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The NVIDIA instructions that C++ has no words for, one function each. Shared memory is addressed by
-// its 32-bit window address.
+// The NVIDIA instructions that C++ has no words for, one function each. Shared memory is addressed
+// by its 32-bit window address.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,10 @@ __device__ inline void load_matrices_transposed(uint32_t address, uint32_t (&m)[
 }
 
 // d += a (16 x 16) * b (16 x 8), fp32 sums.
-__device__ inline void multiply_add(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+__device__ inline void multiply_add(float (&d)[4],
+                                    const uint32_t (&a)[4],
+                                    uint32_t b0,
+                                    uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
       "{%0,%1,%2,%3};"
@@ -72,7 +75,8 @@ __device__ inline void fence_barrier_init() {
 }
 
 __device__ inline void arrive(uint32_t barrier) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier) : "memory");
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier)
+               : "memory");
 }
 
 __device__ inline bool phase_done(uint32_t barrier, uint32_t parity) {
@@ -127,15 +131,20 @@ __device__ inline void arrive_after_copies(uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
 // Arrives and announces `bytes` of bulk copies that the phase also waits for.
 __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(barrier),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(barrier),
+      "r"(bytes)
+      : "memory");
 }
 
 // One contiguous copy by the copy engine: 16-byte aligned, a multiple of 16 bytes.
-__device__ inline void bulk_copy(uint32_t target, const void* source, uint32_t bytes, uint32_t barrier) {
+__device__ inline void bulk_copy(uint32_t target,
+                                 const void* source,
+                                 uint32_t bytes,
+                                 uint32_t barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(target),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(target),
       "l"(source),
       "r"(bytes),
       "r"(barrier)

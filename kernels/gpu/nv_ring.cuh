@@ -5,8 +5,9 @@
 #pragma once
 
 #include "kernels/bh16_layout.h"
+#include "kernels/decode_params.h"
 #include "kernels/gpu/nv_ptx.cuh"
-#include "kernels/stage1.h"
+#include "kernels/partition.h"
 
 namespace mla::gpu {
 
@@ -56,6 +57,17 @@ class Ring {
   Bh16Layout layout_;
 };
 
+// The blocks of one split, in rows of the request.
+template <int kTileN>
+struct Walk {
+  int32_t begin;
+  int32_t end;
+
+  __device__ int count() const { return block_count<int32_t>(end - begin, kTileN); }
+  __device__ int first_row(int block) const { return begin + block * kTileN; }
+  __device__ int rows(int block) const { return min(kTileN, end - first_row(block)); }
+};
+
 // Where the rows of one request lie.
 struct RowSource {
   const uint8_t* pool;
@@ -63,43 +75,48 @@ struct RowSource {
   const int32_t* pages;
   int page_shift;  // log2 of the page size
 
-  __device__ RowSource(const DecodeParams& p, int64_t request)
+  __device__ RowSource(const DecodeParams& p, int32_t request)
       : pool(static_cast<const uint8_t*>(p.kv)),
         row_bytes(p.kv_row_stride * 2),
         pages(p.kv_indices + p.kv_indptr[request]) {
     page_shift = 31 - __clz(p.page_size);
   }
 
-  __device__ const uint8_t* row(int32_t page, int64_t n) const {
-    const int64_t in_page = n & ((int64_t{1} << page_shift) - 1);
+  __device__ const uint8_t* row(int32_t page, int32_t n) const {
+    const int32_t in_page = n & ((1 << page_shift) - 1);
     return pool + ((int64_t{page} << page_shift) + in_page) * row_bytes;
   }
 };
 
-// One of a team's producer warps. It fills blocks `first`, `first + step`, ... of the walk into slots
-// `producer`, `producer + 2`, ... A block's rows behind the end of the range are copies of its last
-// row: finite, and of weight 0.
+// One of a team's producer warps. It fills blocks `first`, `first + step`, ... of the walk into
+// slots `producer`, `producer + 2`, ... A block's rows behind the end of the range are copies of
+// its last row: finite, and of weight 0.
 //
-// A wait for the phase before last would pass by its parity. It cannot happen: consumers go in order
-// and a ring has at least as many slots as producers, so the last wait of this warp was for a block
-// no older than that phase.
+// A wait for the phase before last would pass by its parity. It cannot happen: consumers go in
+// order and a ring has at least as many slots as producers, so the last wait of this warp was for a
+// block no older than that phase.
 template <int kTileN>
-__device__ void produce(const Ring& ring, const RowSource& source, const BlockWalk& walk, int32_t* index_ring,
-                        int producer, int64_t first, int64_t step) {
+__device__ void produce(const Ring& ring,
+                        const RowSource& source,
+                        const Walk<kTileN>& walk,
+                        int32_t* index_ring,
+                        int producer,
+                        int first,
+                        int step) {
   // In blocks of this warp.
   constexpr int kAhead = kIndexAheadRows / kTileN / kProducersPerTeam;
   constexpr int kSlots = 2 * kAhead;
   const int lane = threadIdx.x % 32;
-  const int64_t blocks = walk.count();
-  const auto row_number = [&](int64_t block, int r) {
-    const KvBlock rows = walk[block];
-    return rows.begin + (r < rows.rows ? r : rows.rows - 1);
+  const int blocks = walk.count();
+  const auto row_number = [&](int block, int r) {
+    return walk.first_row(block) + min(r, walk.rows(block) - 1);
   };
   const auto fetch_pages = [&](int turn) {
-    const int64_t block = first + turn * step;
+    const int block = first + turn * step;
     int32_t* slot = index_ring + turn % kSlots * kTileN;
     for (int r = lane; r < kTileN && block < blocks; r += 32) {
-      copy4_async(shared_address(slot + r), source.pages + (row_number(block, r) >> source.page_shift));
+      copy4_async(shared_address(slot + r),
+                  source.pages + (row_number(block, r) >> source.page_shift));
     }
     commit_copies();
   };
@@ -108,7 +125,7 @@ __device__ void produce(const Ring& ring, const RowSource& source, const BlockWa
   RingPosition position;
   position.advance(producer, ring.stages());
   int turn = 0;
-  for (int64_t block = first; block < blocks; block += step, ++turn) {
+  for (int block = first; block < blocks; block += step, ++turn) {
     fetch_pages(turn + kAhead);
     wait_copies<kAhead>();
     __syncwarp();
@@ -128,7 +145,8 @@ __device__ void produce(const Ring& ring, const RowSource& source, const BlockWa
     for (int piece = lane; piece < kTileN * kPieces; piece += 32) {
       const int r = piece / kPieces;
       const int offset = piece % kPieces * 16;
-      copy16_async(stage + r * kRowPitch + offset, source.row(pages[r], row_number(block, r)) + offset);
+      copy16_async(stage + r * kRowPitch + offset,
+                   source.row(pages[r], row_number(block, r)) + offset);
     }
     arrive_after_copies(full);
 #endif

@@ -6,8 +6,7 @@
 
 #include "kernels/gpu/nv_bh16_tile.cuh"
 #include "kernels/gpu/nv_ring.cuh"
-#include "kernels/row_group.h"
-#include "kernels/workspace.h"
+#include "kernels/stage1.h"
 
 namespace mla::gpu {
 
@@ -16,60 +15,68 @@ inline constexpr int kTeamBarrier = 1;
 inline constexpr int kMergeBarrier = 3;
 
 // The group and KV range of one workgroup.
+template <int kTileN>
 struct Stage1Work {
-  int64_t request;
-  int64_t token;  // request * q_len + query position
-  int64_t first_head;
-  int64_t split;
-  int64_t visible;  // rows that the query position may attend to
-  bool idle;        // a surplus split: no work and no place in the merge
-  bool unsplit;     // writes the output itself
-  BlockWalk walk;
+  int32_t request;
+  int32_t token;  // request * q_len + query position
+  int32_t first_head;
+  int32_t split;
+  bool idle;     // a surplus split: no work and no place in the merge
+  bool unsplit;  // writes the output itself
+  Walk<kTileN> walk;
 
-  __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int64_t workgroup) {
-    const Stage1Item item = stage1_item(p, config, workgroup);
-    token = item.group / head_groups(p);
+  __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int32_t workgroup) {
+    const Stage1Item item = stage1_item<int32_t>(p, config, workgroup);
+    const auto group = static_cast<int32_t>(item.group);
+    token = group / head_groups<int32_t>(p);
     request = token / p.q_len;
-    first_head = item.group % head_groups(p) * kGroupRows;
-    split = item.split;
-    const int64_t rows = request_rows(p, request);
-    const int64_t splits = effective_splits(rows, config.splits, config.tile_n);
-    visible = visible_rows(rows, p.q_len, token % p.q_len);
+    first_head = group % head_groups<int32_t>(p) * kGroupRows;
+    split = static_cast<int32_t>(item.split);
+    const auto rows = static_cast<int32_t>(request_rows(p, request));
+    const int32_t splits = effective_splits<int32_t>(rows, config.splits, kTileN);
+    const auto visible = static_cast<int32_t>(visible_rows(rows, p.q_len, token % p.q_len));
     unsplit = splits <= 1;
     idle = split >= (unsplit ? 1 : splits);
-    RowRange range = split_range(rows, config.splits, config.tile_n, split);
-    if (range.end > visible) range.end = visible;
-    if (range.begin > range.end) range.begin = range.end;  // every row of this split is masked
-    walk = {range, config.tile_n};
+    const BasicRowRange<int32_t> range = split_range<int32_t>(rows, config.splits, kTileN, split);
+    walk.end = range.end < visible ? range.end : visible;
+    walk.begin =
+        range.begin < walk.end ? range.begin : walk.end;  // every row of this split may be masked
   }
 };
 
-template <class Tile>
-__device__ void load_queries(Tile& tile, const DecodeParams& p, const Stage1Work& work) {
+template <class Tile, class Work>
+__device__ void load_queries(Tile& tile, const DecodeParams& p, const Work& work) {
   const uint16_t* query[2];
   for (int i = 0; i < 2; ++i) {
-    const int64_t head = work.first_head + Tile::row_index(i);
-    query[i] = head < p.nhead ? p.q + work.token * p.q_token_stride + head * p.q_head_stride : nullptr;
+    const int32_t head = work.first_head + Tile::row_index(i);
+    query[i] =
+        head < p.nhead ? p.q + work.token * p.q_token_stride + head * p.q_head_stride : nullptr;
   }
   tile.load_queries(query);
 }
 
 // One team's blocks: `team`, `team + teams`, ...
-template <class Tile>
-__device__ void consume(Tile& tile, const Ring& ring, const Stage1Work& work, int team, int teams, float scale,
-                        bool drain, SoftmaxState<typename Tile::Rows>* state) {
-  const int64_t blocks = work.walk.count();
-  const int64_t depth = (ring.stages() - 2) * teams;  // to the youngest copy issued before this block is done
+template <class Tile, int kTileN>
+__device__ void consume(Tile& tile,
+                        const Ring& ring,
+                        const Walk<kTileN>& walk,
+                        int team,
+                        int teams,
+                        float scale,
+                        bool drain,
+                        SoftmaxState<typename Tile::Rows>* state) {
+  const int blocks = walk.count();
+  const int depth =
+      (ring.stages() - 2) * teams;  // to the youngest copy issued before this block is done
   RingPosition own, youngest;
   youngest.advance(ring.stages() - 2, ring.stages());
-  for (int64_t i = team; i < blocks; i += teams) {
+  for (int i = team; i < blocks; i += teams) {
     wait_barrier(ring.full(own.slot), own.parity);
     // Those between were waited for at the blocks before.
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
     tile.scores(stage, scale);
-    const KvBlock block = work.walk[i];
-    if (block.begin + work.walk.tile_n > work.walk.range.end) tile.mask(block.begin, work.walk.range.end);
+    if (walk.rows(i) < kTileN) tile.mask(walk.rows(i));
     const auto shrink = update_softmax(tile, state);
     tile.accumulate(stage, shrink);
     __syncwarp();
@@ -82,7 +89,10 @@ __device__ void consume(Tile& tile, const Ring& ring, const Stage1Work& work, in
 
 // Team 1 hands its state to team 0 through the first ring, which both have finished with.
 template <class Tile>
-__device__ void merge_teams(Tile& tile, uint8_t* local, int team, SoftmaxState<typename Tile::Rows>* state) {
+__device__ void merge_teams(Tile& tile,
+                            uint8_t* local,
+                            int team,
+                            SoftmaxState<typename Tile::Rows>* state) {
   using Rows = typename Tile::Rows;
   constexpr int kThreads = 2 * kTeamThreads;
   auto* outputs = reinterpret_cast<float4*>(local);
@@ -109,19 +119,24 @@ __device__ void merge_teams(Tile& tile, uint8_t* local, int team, SoftmaxState<t
   tile.take_over(outputs, own, others);
 }
 
-template <class Tile>
-__device__ void store_work(const Tile& tile, const DecodeParams& p, const KernelConfig& config, const Stage1Work& work,
+template <class Tile, class Work>
+__device__ void store_work(const Tile& tile,
+                           const DecodeParams& p,
+                           const KernelConfig& config,
+                           const Work& work,
                            const SoftmaxState<typename Tile::Rows>& state) {
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const int64_t head = work.first_head + Tile::row_index(i);
+    const int32_t head = work.first_head + Tile::row_index(i);
     if (head >= p.nhead) continue;
-    const int64_t row = work.token * p.nhead + head;
+    const int64_t row = int64_t{work.token} * p.nhead + head;
     const bool empty = state.sum[i] == 0.0f;
     const float scale = empty ? 0.0f : 1.0f / state.sum[i];
-    const float lse = empty ? -INFINITY : (state.max[i] + log2f(state.sum[i])) * static_cast<float>(kLn2);
-    float* lse_target = work.unsplit ? p.lse == nullptr ? nullptr : p.lse + row : partials.lse(row, work.split);
+    const float lse =
+        empty ? -INFINITY : (state.max[i] + log2f(state.sum[i])) * static_cast<float>(kLn2);
+    float* lse_target =
+        work.unsplit ? p.lse == nullptr ? nullptr : p.lse + row : partials.lse(row, work.split);
     if (work.unsplit) {
       tile.store(i, scale, p.out + row * kValueDim);
     } else if (!empty) {
@@ -132,9 +147,9 @@ __device__ void store_work(const Tile& tile, const DecodeParams& p, const Kernel
 }
 
 // A team that only empties its ring.
-__device__ inline void release_only(const Ring& ring, int64_t blocks, int team, int teams) {
+__device__ inline void release_only(const Ring& ring, int blocks, int team, int teams) {
   RingPosition position;
-  for (int64_t i = team; i < blocks; i += teams) {
+  for (int i = team; i < blocks; i += teams) {
     wait_barrier(ring.full(position.slot), position.parity);
     __syncwarp();  // a lane that still polls would miss the phase once the slot is filled again
     if (threadIdx.x % 32 == 0) arrive(ring.empty(position.slot));
@@ -152,12 +167,13 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   const Bh16Layout layout = {kTileN, kTeams, config.stages};
   const int warp = threadIdx.x / 32;
   const bool consumer = warp < kTeams * kWarpsPerTeam;
-  const int team = consumer ? warp / kWarpsPerTeam : (warp - kTeams * kWarpsPerTeam) / kProducersPerTeam;
+  const int team =
+      consumer ? warp / kWarpsPerTeam : (warp - kTeams * kWarpsPerTeam) / kProducersPerTeam;
   uint8_t* team_local = local + team * layout.team_bytes();
   const Ring ring(team_local, layout);
   launch_dependents();
   if (warp % kWarpsPerTeam == 0 && consumer && threadIdx.x % 32 == 0) ring.init();
-  const Stage1Work work(p, config, blockIdx.x);
+  const Stage1Work<kTileN> work(p, config, blockIdx.x);
   __syncthreads();
   if (work.idle) return;
 
@@ -165,7 +181,12 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
     const int producer = warp % kProducersPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    produce<kTileN>(ring, RowSource(p, work.request), work.walk, index_ring, producer, team + producer * kTeams,
+    produce<kTileN>(ring,
+                    RowSource(p, work.request),
+                    work.walk,
+                    index_ring,
+                    producer,
+                    team + producer * kTeams,
                     kTeams * kProducersPerTeam);
     return;
   }
@@ -176,7 +197,14 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()), kTeamBarrier + team);
   load_queries(tile, p, work);
   SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-  consume(tile, ring, work, team, kTeams, p.softmax_scale * kLog2e, config.wait == Wait::kDrain, &state);
+  consume(tile,
+          ring,
+          work.walk,
+          team,
+          kTeams,
+          p.softmax_scale * kLog2e,
+          config.wait == Wait::kDrain,
+          &state);
   if constexpr (kTeams == 2) merge_teams(tile, local, team, &state);
   if (team == 0) store_work(tile, p, config, work, state);
 }

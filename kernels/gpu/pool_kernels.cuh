@@ -9,15 +9,20 @@
 namespace mla::gpu {
 
 // The rows of fill_base_row (workload.h) in the pool rows that `rows` names.
-hipError_t fill_rows(uint64_t seed, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream);
+hipError_t fill_rows(
+    uint64_t seed, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream);
 
 // values: [count][576] to the pool rows that `rows` names.
-hipError_t scatter_rows(const uint16_t* values, const int64_t* rows, int64_t count, uint16_t* pool,
-                        hipStream_t stream);
+hipError_t scatter_rows(
+    const uint16_t* values, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream);
 
 // Reads a multiple of 16 bytes `repeats` times and keeps nothing. `sink` is never written: 16 bytes
 // that the compiler must believe could be.
-hipError_t read_memory(const void* data, int64_t bytes, int repeats, int compute_units, void* sink,
+hipError_t read_memory(const void* data,
+                       int64_t bytes,
+                       int repeats,
+                       int compute_units,
+                       void* sink,
                        hipStream_t stream);
 
 }  // namespace mla::gpu

@@ -25,7 +25,8 @@ __global__ void fill_kernel(uint64_t seed, const int64_t* rows, uint16_t* pool) 
     const uint64_t hash = mix64(row_seed + static_cast<uint64_t>(4 * quad));
     for (int i = 0; i < 4; ++i) {
       const auto level = static_cast<float>((hash >> (16 * i)) & 0xFFFF);
-      pool[row * kHeadDim + 4 * quad + i] = to_bf16(__fadd_rn(__fmul_rn(level, kStep), -1.7320508f));
+      pool[row * kHeadDim + 4 * quad + i] =
+          to_bf16(__fadd_rn(__fmul_rn(level, kStep), -1.7320508f));
     }
   }
 }
@@ -61,28 +62,40 @@ __global__ void read_kernel(const uint4* data, int64_t count, int repeats, uint4
     }
   }
   // No data of ours folds to this, and the compiler cannot know.
-  if (sum.x == 0x9E3779B9u && sum.y == 0x7F4A7C15u && sum.z == 0xBF58476Du && sum.w == 0x1CE4E5B9u) *sink = sum;
+  if (sum.x == 0x9E3779B9u && sum.y == 0x7F4A7C15u && sum.z == 0xBF58476Du && sum.w == 0x1CE4E5B9u)
+    *sink = sum;
 }
 
 }  // namespace
 
-hipError_t fill_rows(uint64_t seed, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream) {
+hipError_t fill_rows(
+    uint64_t seed, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream) {
   if (count == 0) return hipSuccess;
   fill_kernel<<<dim3(static_cast<unsigned>(count)), kQuads, 0, stream>>>(seed, rows, pool);
   return hipGetLastError();
 }
 
-hipError_t scatter_rows(const uint16_t* values, const int64_t* rows, int64_t count, uint16_t* pool,
+hipError_t scatter_rows(const uint16_t* values,
+                        const int64_t* rows,
+                        int64_t count,
+                        uint16_t* pool,
                         hipStream_t stream) {
   if (count == 0) return hipSuccess;
   scatter_kernel<<<dim3(static_cast<unsigned>(count)), kThreads, 0, stream>>>(values, rows, pool);
   return hipGetLastError();
 }
 
-hipError_t read_memory(const void* data, int64_t bytes, int repeats, int compute_units, void* sink,
+hipError_t read_memory(const void* data,
+                       int64_t bytes,
+                       int repeats,
+                       int compute_units,
+                       void* sink,
                        hipStream_t stream) {
   constexpr int kWorkgroupsPerUnit = 4;
-  read_kernel<<<dim3(static_cast<unsigned>(compute_units * kWorkgroupsPerUnit)), 2 * kThreads, 0, stream>>>(
+  read_kernel<<<dim3(static_cast<unsigned>(compute_units * kWorkgroupsPerUnit)),
+                2 * kThreads,
+                0,
+                stream>>>(
       static_cast<const uint4*>(data), bytes / 16, repeats, static_cast<uint4*>(sink));
   return hipGetLastError();
 }

@@ -38,7 +38,8 @@ class DeviceMemory {
   // reserve(), where there is no going on without.
   void require(size_t bytes, const std::string& what) {
     if (!reserve(bytes).ok()) {
-      throw Error(ErrorCode::kDevice, what + ": no " + std::to_string(bytes) + " bytes of device memory");
+      throw Error(ErrorCode::kDevice,
+                  what + ": no " + std::to_string(bytes) + " bytes of device memory");
     }
   }
 
@@ -139,7 +140,8 @@ class Graph {
     hipGraph_t graph = nullptr;
     const hipError_t ended = hipStreamEndCapture(stream.get(), &graph);
     Outcome outcome = launch_outcome(launched);
-    if (outcome.ok() && ended != hipSuccess) outcome = {OutcomeKind::kNotCapturable, describe(ended)};
+    if (outcome.ok() && ended != hipSuccess)
+      outcome = {OutcomeKind::kNotCapturable, describe(ended)};
     if (outcome.ok()) {
       const hipError_t made = hipGraphInstantiate(&exec_, graph, nullptr, nullptr, 0);
       if (made != hipSuccess) outcome = {OutcomeKind::kNotCapturable, describe(made)};

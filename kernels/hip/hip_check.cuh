@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// HIP's status codes as this project's errors. Two kinds: a call that must work (check: the device is
-// unusable otherwise) and a launch that a candidate may fail (launch_outcome).
+// HIP's status codes as this project's errors. Two kinds: a call that must work (check: the device
+// is unusable otherwise) and a launch that a candidate may fail (launch_outcome).
 #pragma once
 
 #include <string>

@@ -18,7 +18,8 @@ int attribute(hipDeviceAttribute_t which, int ordinal) {
 int64_t local_memory_limit(int ordinal) {
 #if defined(__HIP_PLATFORM_NVIDIA__)
   int value = 0;
-  const cudaError_t status = cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+  const cudaError_t status =
+      cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
   return status == cudaSuccess ? value : 0;
 #else
   return attribute(hipDeviceAttributeMaxSharedMemoryPerBlock, ordinal);
@@ -32,8 +33,9 @@ DeviceInfo read_info(int ordinal) {
   check(hipGetDeviceProperties(&properties, ordinal), "hip:" + std::to_string(ordinal));
   DeviceInfo info;
   info.name = properties.name;
-  info.arch = "sm_" + std::to_string(10 * attribute(hipDeviceAttributeComputeCapabilityMajor, ordinal) +
-                                     attribute(hipDeviceAttributeComputeCapabilityMinor, ordinal));
+  info.arch =
+      "sm_" + std::to_string(10 * attribute(hipDeviceAttributeComputeCapabilityMajor, ordinal) +
+                             attribute(hipDeviceAttributeComputeCapabilityMinor, ordinal));
   char pci_id[32] = "";
   if (hipDeviceGetPCIBusId(pci_id, sizeof pci_id, ordinal) == hipSuccess) info.pci_id = pci_id;
   info.compute_units = attribute(hipDeviceAttributeMultiprocessorCount, ordinal);
@@ -45,7 +47,8 @@ DeviceInfo read_info(int ordinal) {
 
 class HipDevice : public Device {
  public:
-  HipDevice(int ordinal, const DeviceInfo& info) : space_(make_space(info)), executor_(ordinal, info) {}
+  HipDevice(int ordinal, const DeviceInfo& info)
+      : space_(make_space(info)), executor_(ordinal, info) {}
 
   const DeviceInfo& info() const override { return space_.device(); }
   const Space& space() const override { return space_; }
@@ -64,8 +67,8 @@ class HipDevice : public Device {
 int parse_ordinal(const std::string& spec) {
   if (spec == "hip") return 0;
   int64_t ordinal = -1;
-  if (spec.rfind("hip:", 0) != 0 || !parse_int(std::string_view(spec).substr(4), &ordinal) || ordinal < 0 ||
-      ordinal > 1023) {
+  if (spec.rfind("hip:", 0) != 0 || !parse_int(std::string_view(spec).substr(4), &ordinal) ||
+      ordinal < 0 || ordinal > 1023) {
     throw Error(ErrorCode::kUsage, "device " + quoted(spec) + ": expected hip or hip:N");
   }
   return static_cast<int>(ordinal);
@@ -84,7 +87,8 @@ std::vector<DeviceListing> list_hip_devices() {
   const hipError_t status = hipGetDeviceCount(&count);
   if (status != hipSuccess || count == 0) {
     static_cast<void>(hipGetLastError());
-    return {{"hip:0", {}, status == hipSuccess ? "no GPU is visible" : "no GPU: " + describe(status)}};
+    return {
+        {"hip:0", {}, status == hipSuccess ? "no GPU is visible" : "no GPU: " + describe(status)}};
   }
   std::vector<DeviceListing> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
@@ -106,7 +110,8 @@ std::unique_ptr<Device> open_hip_device(const std::string& spec) {
     static_cast<void>(hipGetLastError());
     throw Error(ErrorCode::kDevice,
                 "device " + quoted(spec) + ": " +
-                    (status != hipSuccess ? describe(status) : std::to_string(count) + " GPUs are visible"));
+                    (status != hipSuccess ? describe(status)
+                                          : std::to_string(count) + " GPUs are visible"));
   }
   check(hipSetDevice(ordinal), spec);
   return std::make_unique<HipDevice>(ordinal, read_info(ordinal));

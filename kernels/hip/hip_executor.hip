@@ -15,13 +15,15 @@ constexpr int64_t kAssumedCacheBytes = int64_t{256} << 20;
 
 HipExecutor::HipExecutor(int ordinal, const DeviceInfo& info) : compute_units_(info.compute_units) {
   const std::string sm = info.arch.substr(info.arch.find('_') + 1);
-  const hipError_t status = launcher_.init(std::stoi(sm), static_cast<size_t>(info.local_memory_bytes));
+  const hipError_t status =
+      launcher_.init(std::stoi(sm), static_cast<size_t>(info.local_memory_bytes));
   if (status != hipSuccess) {
     throw Error(ErrorCode::kDevice,
-                "hip:" + std::to_string(ordinal) + ": the kernels do not run on " + info.arch + ": " +
-                    describe(status));
+                "hip:" + std::to_string(ordinal) + ": the kernels do not run on " + info.arch +
+                    ": " + describe(status));
   }
-  const int64_t cache = info.last_level_cache_bytes > 0 ? info.last_level_cache_bytes : kAssumedCacheBytes;
+  const int64_t cache =
+      info.last_level_cache_bytes > 0 ? info.last_level_cache_bytes : kAssumedCacheBytes;
   flush_bytes_ = 4 * cache;
   flush_.require(static_cast<size_t>(flush_bytes_), "cache flush");
   check(hipMemset(flush_.as<void>(), 0, static_cast<size_t>(flush_bytes_)), "cache flush");
@@ -29,7 +31,8 @@ HipExecutor::HipExecutor(int ordinal, const DeviceInfo& info) : compute_units_(i
 }
 
 void HipExecutor::read(const void* data, int64_t bytes, int repeats) {
-  check(gpu::read_memory(data, bytes, repeats, compute_units_, sink_.as<void>(), stream_.get()), "read");
+  check(gpu::read_memory(data, bytes, repeats, compute_units_, sink_.as<void>(), stream_.get()),
+        "read");
 }
 
 void HipExecutor::flush_caches() {

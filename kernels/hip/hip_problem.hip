@@ -7,8 +7,13 @@
 
 namespace mla::hip {
 
-HipProblem::HipProblem(std::shared_ptr<const Workload> workload, const Space& space, HipExecutor* executor)
-    : workload_(std::move(workload)), space_(space), executor_(*executor), params_(workload_->params()) {
+HipProblem::HipProblem(std::shared_ptr<const Workload> workload,
+                       const Space& space,
+                       HipExecutor* executor)
+    : workload_(std::move(workload)),
+      space_(space),
+      executor_(*executor),
+      params_(workload_->params()) {
   const std::string what = to_text(workload_->problem());
   const auto rows = static_cast<size_t>(params_.batch) * params_.q_len * params_.nhead;
   out_bytes_ = rows * kValueDim * sizeof(uint16_t);
@@ -32,7 +37,8 @@ HipProblem::HipProblem(std::shared_ptr<const Workload> workload, const Space& sp
 
 void HipProblem::fill_pool() {
   const Problem& problem = workload_->problem();
-  const auto bytes = static_cast<size_t>(workload_->pool_pages() * problem.page_size * row_bytes(problem.kv_dtype));
+  const auto bytes = static_cast<size_t>(workload_->pool_pages() * problem.page_size *
+                                         row_bytes(problem.kv_dtype));
   pool_.require(bytes, "KV pool");
   const hipStream_t stream = executor_.stream().get();
   check(hipMemsetAsync(pool_.as<void>(), 0xFF, bytes, stream), "KV pool");
@@ -47,7 +53,11 @@ void HipProblem::fill_pool() {
   DeviceMemory row_list;
   row_list.upload(rows, "KV pool");
   auto* pool = pool_.as<uint16_t>();
-  check(gpu::fill_rows(workload_->seed(), row_list.as<int64_t>(), static_cast<int64_t>(rows.size()), pool, stream),
+  check(gpu::fill_rows(workload_->seed(),
+                       row_list.as<int64_t>(),
+                       static_cast<int64_t>(rows.size()),
+                       pool,
+                       stream),
         "KV pool");
 
   std::vector<int64_t> spike_rows;
@@ -59,8 +69,11 @@ void HipProblem::fill_pool() {
   DeviceMemory spike_list, spike_values;
   spike_list.upload(spike_rows, "KV pool");
   spike_values.upload(values, "KV pool");
-  check(gpu::scatter_rows(spike_values.as<uint16_t>(), spike_list.as<int64_t>(),
-                          static_cast<int64_t>(spike_rows.size()), pool, stream),
+  check(gpu::scatter_rows(spike_values.as<uint16_t>(),
+                          spike_list.as<int64_t>(),
+                          static_cast<int64_t>(spike_rows.size()),
+                          pool,
+                          stream),
         "KV pool");
   executor_.stream().wait();
   params_.kv = pool;

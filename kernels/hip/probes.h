@@ -7,7 +7,8 @@
 namespace mla::hip {
 
 struct HipRates {
-  double read_gb_s = 0;       // 10^9 bytes a second, reading 8 GiB once (or what is free); best of several
+  double read_gb_s =
+      0;  // 10^9 bytes a second, reading 8 GiB once (or what is free); best of several
   double l2_read_gb_s = 0;    // reading a third of the L2 over and over
   double empty_graph_us = 0;  // a graph of one empty kernel, by the same events that time a decode
 };
@@ -19,9 +20,9 @@ struct CopyOnly {
   double time_us = 0;
   KernelConfig config;
 };
-// Gathers the scattered KV rows that a decode step reads and does nothing else: the roof of a decode
-// kernel at page size 1. Cold caches; the fastest of several ring shapes and split counts, each the
-// median of `rounds`.
+// Gathers the scattered KV rows that a decode step reads and does nothing else: the roof of a
+// decode kernel at page size 1. Cold caches; the fastest of several ring shapes and split counts,
+// each the median of `rounds`.
 CopyOnly time_copy_only(LoadedProblem& problem, int rounds);
 
 }  // namespace mla::hip

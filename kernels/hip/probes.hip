@@ -59,7 +59,8 @@ std::vector<int32_t> filling_splits(const Space& space, const Problem& problem) 
   std::vector<int32_t> splits;
   for (const int64_t waves : {1, 2, 4}) {
     const int64_t count = waves * space.device().compute_units / groups;
-    splits.push_back(static_cast<int32_t>(std::clamp<int64_t>(count, 1, space.range(Knob::kSplits).legal.back())));
+    splits.push_back(static_cast<int32_t>(
+        std::clamp<int64_t>(count, 1, space.range(Knob::kSplits).legal.back())));
   }
   return splits;
 }
@@ -90,7 +91,8 @@ CopyOnly time_copy_only(LoadedProblem& problem, int rounds) {
       config.tile_n = tile_n;
       config.stages = stages;
       std::vector<double> times;
-      for (int round = 0; round < rounds; ++round) times.push_back(hip->time_copy_only(config).time_us);
+      for (int round = 0; round < rounds; ++round)
+        times.push_back(hip->time_copy_only(config).time_us);
       const double time_us = median(times);
       if (time_us < best.time_us) best = {time_us, config};
     }
