@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What the device tests share: the GPU, and a problem checked against the float64 reference.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/hip/hip_device.h"
+#include "kernels/reference.h"
+
+namespace mla::test {
+
+inline Device& test_gpu() {
+  static const std::unique_ptr<Device> device = hip::open_hip_device("hip:0");
+  return *device;
+}
+
+// The default's knobs with another shape of stage 1.
+inline KernelConfig config_of(int splits, int tile_n, int stages, int stage1_warps) {
+  KernelConfig config = test_gpu().space().neutral();
+  config.splits = splits;
+  config.tile_n = tile_n;
+  config.stages = stages;
+  config.stage1_warps = stage1_warps;
+  return config;
+}
+
+// Every compiled shape of stage 1 at its shallowest ring, with 1, a few and many splits.
+inline std::vector<KernelConfig> stage1_shapes() {
+  std::vector<KernelConfig> configs;
+  for (const int32_t tile_n : test_gpu().space().range(Knob::kTileN).legal) {
+    for (const int32_t warps : test_gpu().space().range(Knob::kStage1Warps).legal) {
+      for (const int splits : {1, 3, 64}) {
+        const KernelConfig config = config_of(splits, tile_n, 2, warps);
+        if (!test_gpu().space().violation({}, config)) configs.push_back(config);
+      }
+    }
+  }
+  return configs;
+}
+
+struct Output {
+  std::vector<uint16_t> out;
+  std::vector<float> lse;
+};
+
+inline Output read_output(LoadedProblem& problem) {
+  Output output;
+  problem.read_output(&output.out, &output.lse);
+  return output;
+}
+
+// A workload on the GPU and reference rows of it.
+class CheckedProblem {
+ public:
+  CheckedProblem(const Problem& problem, const WorkloadOptions& options, int64_t sampled_rows)
+      : workload_(std::make_shared<Workload>(problem, options)),
+        reference_(reference_sample(workload_->params(), sampled_rows, 1)),
+        loaded_(test_gpu().load(workload_)) {}
+
+  // Runs and compares: sampled rows with the reference, every element for being a number.
+  Outcome check(const KernelConfig& config) {
+    const Outcome outcome = loaded_->run(config);
+    if (!outcome.ok()) return outcome;
+    const Output output = read_output(*loaded_);
+    const bool finite = std::none_of(output.out.begin(), output.out.end(), [](uint16_t bits) {
+      return (bits & 0x7F80) == 0x7F80;
+    });
+    if (!finite) return {OutcomeKind::kNonFinite, "an element is not a number"};
+    return check_against_reference(reference_,
+                                   workload_->problem().nhead,
+                                   output.out.data(),
+                                   output.lse.data(),
+                                   tolerance(workload_->problem().kv_dtype));
+  }
+
+  LoadedProblem& loaded() { return *loaded_; }
+
+ private:
+  std::shared_ptr<const Workload> workload_;
+  std::vector<ReferenceRow> reference_;
+  std::unique_ptr<LoadedProblem> loaded_;
+};
+
+}  // namespace mla::test
