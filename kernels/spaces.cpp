@@ -129,10 +129,10 @@ Space nvidia_space(const DeviceInfo& device) {
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
       {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
-      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 6, ""},
+      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
-      {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
+      {Knob::kStage1Warps, {4, 8}, {4, 8}, 8, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""}};
   return Space(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/bh16_layout.h"
 #include "kernels/hip/hip_executor.cuh"
 #include "kernels/hip/hip_problem.cuh"
 
@@ -85,14 +86,19 @@ CopyOnly time_copy_only(LoadedProblem& problem, int rounds) {
   if (hip == nullptr) throw Error(ErrorCode::kInternal, "not a problem of a HIP device");
   CopyOnly best = {1e30, {}};
   KernelConfig config = hip->space().neutral();
+  config.stage1_warps = kWarpsPerTeam;  // one ring as deep as it gets
   for (const int32_t splits : filling_splits(hip->space(), problem.workload().problem())) {
     for (const auto& [tile_n, stages] : {std::pair{16, 6}, {16, 11}, {32, 3}, {32, 5}}) {
       config.splits = splits;
       config.tile_n = tile_n;
       config.stages = stages;
       std::vector<double> times;
-      for (int round = 0; round < rounds; ++round)
-        times.push_back(hip->time_copy_only(config).time_us);
+      for (int round = 0; round < rounds; ++round) {
+        const TimedRun run = hip->time_copy_only(config);
+        if (!run.outcome.ok()) break;
+        times.push_back(run.time_us);
+      }
+      if (times.empty()) continue;
       const double time_us = median(times);
       if (time_us < best.time_us) best = {time_us, config};
     }
