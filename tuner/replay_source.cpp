@@ -53,7 +53,8 @@ Space::Listing ReplaySource::list(const Problem& problem) const {
 Outcome ReplaySource::select(const Problem& problem, uint64_t) {
   problem_ = problem;
   group_splits_ = 0;
-  return {};
+  if (recording_.holds(problem)) return {};
+  return {OutcomeKind::kNotRecorded, "no recorded time of " + to_text(problem)};
 }
 
 Outcome ReplaySource::admit(const KernelConfig& config, bool first) {

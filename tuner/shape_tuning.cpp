@@ -78,7 +78,8 @@ db::WinnerRecord ShapeTuning::tune() {
   begin.resumed_rounds = book_.stored_rounds();
   emit_(&begin);
   const Outcome selected = meter_.select(problem_, options_.seed);
-  if (!selected.ok()) throw Ended{ShapeStatus::kFailed, selected.text};
+  if (!selected.ok())
+    throw Ended{ShapeStatus::kFailed, std::string(name(selected.kind)) + ": " + selected.text};
   admit_baselines();
   probe();
   plan_time();
