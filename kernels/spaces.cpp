@@ -72,7 +72,7 @@ Space host_space(const DeviceInfo& device) {
        {2, 3, 4},
        {2, 3},
        2,
-       "how far ahead rows are prefetched; 4 never differed from 3"},
+       "how far ahead rows are prefetched; 3 and 4 measured no faster than 2 (host/NOTES.md)"},
       {Knob::kWait, {kDrained, kPartial}, {kPartial}, kPartial, placebo},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
       {Knob::kStage1Warps, {0}, {0}, 0, "a CPU thread has no warps"},
