@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/error.h"
 #include "kernels/spaces.h"
 #include "tuner/noise.h"
 #include "tuner/spec_options.h"
@@ -85,6 +86,8 @@ Sample ReplaySource::sample(const KernelConfig& config, const SampleId& id) {
 std::unique_ptr<CandidateSource> open_replay_source(const std::string& spec) {
   const size_t comma = spec.find(',');
   const std::string path = spec.substr(0, comma);
+  if (path.empty())
+    throw Error(ErrorCode::kUsage, "device replay: names no file; the form is replay:FILE");
   SpecOptions options(
       "replay",
       comma == std::string::npos ? std::string_view() : std::string_view(spec).substr(comma + 1));

@@ -16,6 +16,8 @@
 
 namespace mla::tuner {
 
+// Without a budget and a limit of configurations every one of the listing is measured at least
+// once.
 struct SessionOptions {
   uint64_t seed = 1;
   double budget_s = 0;               // wall time for all shapes together; 0: no limit

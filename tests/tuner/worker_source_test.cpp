@@ -228,6 +228,8 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_worker_is_told_by_signal_status_and_last_line)
   BOOST_TEST((outcome_of_end(SIGSEGV, true, "").kind == OutcomeKind::kFault));
   BOOST_TEST(outcome_of_end(SIGABRT, false, "assertion failed").text ==
              "the worker was ended by SIGABRT: assertion failed");
+  BOOST_TEST(outcome_of_end(SIGABRT, false, "\033[31mred").text ==
+             "the worker was ended by SIGABRT:  [31mred");
   BOOST_TEST(outcome_of_end(3 << 8, false, "").text == "the worker exited with status 3");
 }
 
