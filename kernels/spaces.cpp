@@ -11,8 +11,8 @@ namespace {
 constexpr int32_t kDrained = static_cast<int32_t>(Wait::kDrain);
 constexpr int32_t kPartial = static_cast<int32_t>(Wait::kPartial);
 
-// One more than the largest split count that a search visits: shapes whose default asks for it (one
-// request on 304 CUs) stay legal, and a database cannot ask for a workspace without bound.
+// Above every split count that a search visits or a default asks for (one request on 304 CUs), and
+// a bound on the workspace that a database can ask for.
 constexpr int32_t kMaxSplits = 1024;
 
 std::vector<int32_t> one_to(int32_t last) {
