@@ -6,6 +6,7 @@
 // V[n][columns], all heads of a chunk in registers over the whole block.
 #include "kernels/host/host_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -65,6 +66,25 @@ HWY_INLINE HWY_ATTR Vector exp2_vector(Vector x) {
   return hn::IfThenZeroElse(underflow, y);
 }
 
+// Lane i of the result is the sum of the lanes of v[i], for kLanes vectors: neighbours are added
+// and packed until one vector is left.
+template <int kCount>
+HWY_INLINE HWY_ATTR Vector sum_lanes(const Vector* v) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kCount > 1) {
+    const F32 d;
+    Vector half[kCount / 2];
+    HWY_UNROLL(8)
+    for (int i = 0; i < kCount / 2; ++i) {
+      const Vector even = hn::ConcatEven(d, v[2 * i + 1], v[2 * i]);
+      half[i] = hn::Add(even, hn::ConcatOdd(d, v[2 * i + 1], v[2 * i]));
+    }
+    return sum_lanes<kCount / 2>(half);
+  }
+#endif
+  return v[0];
+}
+
 // Scores of kScoreRows cached rows against kHeads queries.
 template <int kHeads>
 HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
@@ -92,10 +112,17 @@ HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
       }
     }
   }
+  HWY_UNROLL(2)
   for (int i = 0; i < kScoreRows; ++i) {
     HWY_UNROLL(12)
-    for (int h = 0; h < kHeads; ++h) {
-      scores[i * kGroupRows + h] = hn::GetLane(hn::SumOfLanes(d, sum[i][h])) * scale;
+    for (int first = 0; first < kHeads; first += kLanes) {
+      Vector in[kLanes];
+      HWY_UNROLL(16)
+      for (int l = 0; l < kLanes; ++l) in[l] = first + l < kHeads ? sum[i][first + l] : hn::Zero(d);
+      HWY_ALIGN float totals[kLanes];
+      hn::Store(hn::Mul(sum_lanes<kLanes>(in), hn::Set(d, scale)), d, totals);
+      const int count = kHeads - first < kLanes ? kHeads - first : kLanes;
+      std::copy_n(totals, count, scores + i * kGroupRows + first);
     }
   }
 }
