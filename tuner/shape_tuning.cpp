@@ -62,15 +62,19 @@ ShapeTuning::ShapeTuning(SourceMeter& meter,
 }
 
 ShapeResult ShapeTuning::run() {
+  ShapeResult result;
+  result.problem = problem_;
   try {
-    return {problem_, ShapeStatus::kDone, tune(), ""};
+    result.winner = tune();
+    result.status = ShapeStatus::kDone;
   } catch (const Ended& ended) {
-    ShapeResult result{problem_, ended.status, {}, ended.text};
+    result.status = ended.status;
+    result.text = ended.text;
     result.winner.problem = problem_;
     result.winner.default_config = result.winner.config = default_config_;
     if (ended.status == ShapeStatus::kFailed) result.winner.verdict = db::Verdict::kFailed;
-    return result;
   }
+  return result;
 }
 
 db::WinnerRecord ShapeTuning::tune() {

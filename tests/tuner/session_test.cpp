@@ -19,7 +19,8 @@ using namespace mla::tuner;
 namespace {
 
 std::unique_ptr<CandidateSource> recorded(const std::string& file, uint64_t seed) {
-  return open_replay_source(MLA_TEST_ASSETS "/" + file + ",seed=" + std::to_string(seed));
+  return open_replay_source(MLA_TEST_ASSETS "/" + file +
+                            ",noise=0.3%,seed=" + std::to_string(seed));
 }
 
 // The verdict on the partial wait alone, against the drained baseline.
@@ -154,7 +155,10 @@ BOOST_AUTO_TEST_CASE(the_same_run_twice_measures_nothing) {
   const SessionResult first = tune(source, {seed_problem(8)}, {}, &store);
   const SessionResult second = tune(source, {seed_problem(8)}, {}, &store);
   BOOST_TEST(first.samples_measured > 0);
+  BOOST_TEST(first.device_s > 0);
+  BOOST_TEST(first.device_s <= first.elapsed_s);
   BOOST_TEST(second.samples_measured == 0);
+  BOOST_TEST(second.device_s == 0);
   BOOST_TEST((second.shapes.at(0).status == ShapeStatus::kAlreadyDone));
   BOOST_TEST((second.shapes.at(0).winner.config == first.shapes.at(0).winner.config));
 }

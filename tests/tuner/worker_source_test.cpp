@@ -29,7 +29,7 @@ const KernelConfig kDefault = parse_config("splits=4");
 const KernelConfig kOther = parse_config("splits=2");
 
 // Generous for a busy machine, short where a hang is waited for.
-constexpr WorkerLimits kShortLimits{60, 4, 1e9, 3, 50};
+constexpr WorkerLimits kShortLimits{60, 8, 1e9, 5, 50};
 
 // A source on the test's worker program whose default is admitted already.
 struct Ready {
