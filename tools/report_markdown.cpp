@@ -24,7 +24,7 @@ std::string cell(std::string text) {
 
 std::string row(const Cells& cells) {
   std::string line = "|";
-  for (const std::string& text : cells) line += " " + cell(text) + " |";
+  for (const std::string& text : cells) line.append(" ").append(cell(text)).append(" |");
   return line + "\n";
 }
 
