@@ -24,16 +24,18 @@ struct DecodeParams {
 
   const void* kv = nullptr;     // [pages, page_size, 576] bf16 or fp8 e4m3
   int64_t kv_row_stride = 576;  // elements from one row to the next, also across a page's end
-  const int32_t* kv_indptr =
-      nullptr;  // [batch + 1]: request b owns kv_indices[indptr[b], indptr[b+1])
-  const int32_t* kv_indices = nullptr;  // page numbers; entries past indptr[batch] are never used
-  const int32_t* last_page_len =
-      nullptr;  // [batch]: rows used of the last page; ignored without pages
+
+  // [batch + 1]: the pages of request b are kv_indices[kv_indptr[b] .. kv_indptr[b + 1])
+  const int32_t* kv_indptr = nullptr;
+  // Page numbers; entries past kv_indptr[batch] are never used.
+  const int32_t* kv_indices = nullptr;
+  // [batch]: rows used of the last page; ignored for a request without pages
+  const int32_t* last_page_len = nullptr;
 
   uint16_t* out = nullptr;  // [batch * q_len, nhead, 512] bf16, contiguous; every row is written
   float* lse = nullptr;     // [batch * q_len, nhead] natural log; may be null; -inf for no rows
-  void* workspace =
-      nullptr;  // workspace_bytes() of space.h, aligned to 64 bytes; may be null without splits
+  // workspace_bytes() of space.h, aligned to 64 bytes; may be null for one split.
+  void* workspace = nullptr;
 };
 
 // Rows cached for request b.

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -29,7 +30,9 @@ int nan_chunk() {
                     ? mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
                     : MAP_FAILED;
   if (chunk == MAP_FAILED) {
+    const int error = errno;
     close(file);
+    errno = error;
     fail("mapping rows of NaN", kChunkBytes);
   }
   std::memset(chunk, 0xFF, kChunkBytes);
@@ -40,9 +43,18 @@ int nan_chunk() {
 }  // namespace
 
 NanPool::NanPool(size_t bytes, bool sparse) : bytes_(bytes) {
+  // Before anything is mapped, so that a failure leaves nothing behind.
+  const int file = sparse ? nan_chunk() : -1;
   const int reserve = MAP_PRIVATE | MAP_ANONYMOUS | (sparse ? MAP_NORESERVE : 0);
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, reserve, -1, 0);
-  if (base == MAP_FAILED) fail("mmap", bytes);
+  const auto give_up = [&](const char* what) {
+    const int error = errno;
+    if (base != MAP_FAILED) munmap(base, bytes);
+    if (file >= 0) close(file);
+    errno = error;
+    fail(what, bytes);
+  };
+  if (base == MAP_FAILED) give_up("mmap");
   data_ = static_cast<uint8_t*>(base);
   if (!sparse) {
     // Huge pages: scattered rows would otherwise miss the TLB once each, unlike on any device.
@@ -50,20 +62,11 @@ NanPool::NanPool(size_t bytes, bool sparse) : bytes_(bytes) {
     std::memset(base, 0xFF, bytes);
     return;
   }
-  const int file = nan_chunk();
+  constexpr int kOverlay = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
   for (size_t offset = 0; offset < bytes; offset += kChunkBytes) {
-    const size_t length = bytes - offset < kChunkBytes ? bytes - offset : kChunkBytes;
-    if (mmap(data_ + offset,
-             length,
-             PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
-             file,
-             0) == MAP_FAILED) {
-      const int error = errno;
-      munmap(base, bytes);
-      close(file);
-      errno = error;
-      fail("mapping rows of NaN", bytes);
+    const size_t length = std::min(kChunkBytes, bytes - offset);
+    if (mmap(data_ + offset, length, PROT_READ | PROT_WRITE, kOverlay, file, 0) == MAP_FAILED) {
+      give_up("mapping rows of NaN");
     }
   }
   close(file);

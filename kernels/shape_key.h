@@ -5,9 +5,8 @@
 // A key is injective over the fields it holds (64 bits are enough for the ranges of problem.h), so
 // equal keys mean equal shapes. Two kinds:
 //   exact    every field as it is
-//   bucket   seq_len replaced by its quarter-octave bucket, round(4 * log2(seq_len)): lengths
-//   within
-//            +-9 % of 2^(k/4) share one
+//   bucket   seq_len replaced by its quarter-octave bucket, round(4 * log2(seq_len)):
+//            lengths within +-9 % of 2^(k/4) share one
 // Of the shared prefix only the class goes in: none, below half of the rows, half or more.
 #pragma once
 

@@ -13,8 +13,8 @@ namespace {
 constexpr int32_t kDrained = static_cast<int32_t>(Wait::kDrain);
 constexpr int32_t kPartial = static_cast<int32_t>(Wait::kPartial);
 
-// One more than the largest split count that a search visits: shapes whose default asks for it (one
-// request on 304 CUs) stay legal, and a database cannot ask for a workspace without bound.
+// Above every split count that a search visits or a default asks for (one request on 304 CUs), and
+// a bound on the workspace that a database can ask for.
 constexpr int32_t kMaxSplits = 1024;
 
 std::vector<int32_t> one_to(int32_t last) {
@@ -74,7 +74,7 @@ Space host_space(const DeviceInfo& device) {
        {2, 3, 4},
        {2, 3},
        2,
-       "how far ahead rows are prefetched; 4 never differed from 3"},
+       "how far ahead rows are prefetched; 3 and 4 measured no faster than 2 (host/NOTES.md)"},
       {Knob::kWait, {kDrained, kPartial}, {kPartial}, kPartial, placebo},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
       {Knob::kStage1Warps, {0}, {0}, 0, "a CPU thread has no warps"},

@@ -5,11 +5,11 @@
 //
 // A Tile class is what a target implements. Scores are in units of log2, so that a power of two is
 // the only exponential a target needs.
-//   Rows                       the per-row scalars that this thread holds: kCount floats,
-//   operator[] row_index(i)               row of the group that Rows[i] belongs to
+//   Rows                       per-row scalars of this thread: kCount floats, operator[]
+//   row_index(i)               row of the group that Rows[i] belongs to
 //   load_queries(group)        keeps the queries; clears the accumulator
-//   locate(block)              resolves the addresses of a block's rows, one block ahead of its
-//   copy issue_copy(slot)           starts to copy the located block into a slot of the ring
+//   locate(block)              resolves a block's row addresses, one block ahead of its copy
+//   issue_copy(slot)           starts to copy the located block into a slot of the ring
 //   wait_copies(n)             returns when at most the n youngest copies are outstanding
 //   barrier()                  all threads of the workgroup
 //   scores(slot, block)        S = scale * log2(e) * Q K^T of a block
@@ -18,8 +18,7 @@
 //   exponentiate(base)         P = 2^(S - base); returns the row sums
 //   accumulate(slot, shrink)   O = shrink * O + P V
 //   exp2(rows), log2(row)
-//   store(row, scale, pointer) one row of O times scale, as bf16 (the output) or fp32 (a partial
-//   result)
+//   store(row, scale, pointer) one row of O times scale: bf16 (output) or fp32 (partial result)
 #pragma once
 
 #include <cstdint>

@@ -36,4 +36,13 @@ inline std::string quoted(std::string_view text) {
   return result + "'";
 }
 
+// Text of another program, for one line of a message or a file: control characters become spaces.
+inline std::string one_line(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  return result;
+}
+
 }  // namespace mla

@@ -4,21 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <set>
 
 #include "kernels/bf16.h"
 #include "kernels/error.h"
-#include "kernels/partition.h"
 
 namespace mla {
 namespace {
 
-constexpr int kMaxSpikesPerHead = 48;
-// Seeds of independent streams.
+// Seeds of independent streams; workload_spikes.cpp has another.
 constexpr uint64_t kQueryStream = 0x51;
 constexpr uint64_t kPageStream = 0x50;
-constexpr uint64_t kSpikeStream = 0x53;
 constexpr uint64_t kLengthStream = 0x4C;
 
 // Index entries past the end: -1 and numbers that no pool holds.
@@ -37,12 +35,6 @@ void uniform4(uint64_t hash, uint16_t* values) {
     const auto level = static_cast<float>((hash >> (16 * i)) & 0xFFFF);
     values[i] = float_to_bf16(level * kStep - 1.7320508f);
   }
-}
-
-double dot(const uint16_t* a, const uint16_t* b, int first, int last) {
-  double sum = 0;
-  for (int i = first; i < last; ++i) sum += double{bf16_to_float(a[i])} * bf16_to_float(b[i]);
-  return sum;
 }
 
 }  // namespace
@@ -105,60 +97,91 @@ void Workload::choose_lengths(const WorkloadOptions& options) {
   lengths_[place] = longest;
 }
 
-void Workload::place_pages(const WorkloadOptions& options) {
-  const int64_t page = problem_.page_size;
-  const int64_t prefix_pages = problem_.shared_prefix / page;
-  int64_t used = 0;
-  std::vector<int64_t> first_page(lengths_.size());   // of a request's own pages
-  std::vector<int64_t> prefix_page(lengths_.size());  // of its group's shared pages
-  int64_t group_prefix = -1;
-  for (size_t b = 0; b < lengths_.size(); ++b) {
-    if (b % static_cast<size_t>(problem_.share_group) == 0) group_prefix = -1;
-    if (prefix_pages > 0 && lengths_[b] > 0 && group_prefix < 0) {
-      group_prefix = used;
-      used += prefix_pages;
-    }
-    prefix_page[b] = group_prefix;
-    first_page[b] = used;
-    const int64_t pages = ceil_div(lengths_[b], page);
-    used += pages > prefix_pages ? pages - prefix_pages : 0;
-  }
+namespace {
 
-  const int64_t page_bytes = page * row_bytes(problem_.kv_dtype);
-  pool_pages_ = options.pool_pages > 0 ? options.pool_pages : used + used / 4 + 64;
-  if (options.pool_pages == 0 && problem_.pool == PoolClass::kLarge) {
-    pool_pages_ = std::max(pool_pages_, ((int64_t{1} << 32) + (int64_t{1} << 29)) / page_bytes);
+// Where each request's pages stand in the list of pages in use.
+struct PageLayout {
+  std::vector<int64_t> first_own;  // [batch]
+  std::vector<int64_t> prefix;     // [batch]; the group's shared pages, -1 without
+  int64_t used = 0;                // distinct pages
+  int64_t entries = 0;             // of kv_indices: shared pages once for each request
+};
+
+PageLayout lay_out_pages(const Problem& problem, const std::vector<int64_t>& lengths) {
+  const int64_t prefix_pages = problem.shared_prefix / problem.page_size;
+  PageLayout layout;
+  int64_t group_prefix = -1;
+  for (size_t b = 0; b < lengths.size(); ++b) {
+    if (b % static_cast<size_t>(problem.share_group) == 0) group_prefix = -1;
+    if (prefix_pages > 0 && lengths[b] > 0 && group_prefix < 0) {
+      group_prefix = layout.used;
+      layout.used += prefix_pages;
+    }
+    layout.prefix.push_back(group_prefix);
+    layout.first_own.push_back(layout.used);
+    const int64_t pages = ceil_div(lengths[b], problem.page_size);
+    layout.used += std::max<int64_t>(0, pages - prefix_pages);
+    layout.entries += pages;
   }
-  if (used > pool_pages_ || pool_pages_ > INT32_MAX) {
+  return layout;
+}
+
+int64_t choose_pool_pages(const Problem& problem, int64_t asked, const PageLayout& layout) {
+  int64_t pages = asked > 0 ? asked : layout.used + layout.used / 4 + 64;
+  if (asked == 0 && problem.pool == PoolClass::kLarge) {
+    const int64_t page_bytes = problem.page_size * row_bytes(problem.kv_dtype);
+    pages = std::max(pages, ((int64_t{1} << 32) + (int64_t{1} << 29)) / page_bytes);
+  }
+  if (layout.used > pages) {
     throw Error(
         ErrorCode::kUsage,
-        "pool: " + std::to_string(pool_pages_) + " pages cannot hold " + std::to_string(used));
+        "pool: " + std::to_string(pages) + " pages cannot hold " + std::to_string(layout.used));
   }
+  // kv_indptr counts entries and kv_indices pages, both in 32 bits.
+  if (std::max(pages, layout.entries) > INT32_MAX - kGarbageCount) {
+    throw Error(ErrorCode::kDevice,
+                to_text(problem) + ": " + std::to_string(layout.entries) +
+                    " page indices are more than 32 bits count");
+  }
+  return pages;
+}
 
-  // The first `used` entries of a random permutation of the pool, without holding the rest.
-  std::mt19937_64 random(mix64(seed_ ^ kPageStream));
+// `used` distinct pages of a pool in random order, without holding the rest of a large one.
+std::vector<int32_t> scattered_pages(int64_t pool_pages, int64_t used, uint64_t seed) {
+  std::mt19937_64 random(seed);
   std::vector<int32_t> order;
-  if (pool_pages_ <= 4 * used) {
-    order.resize(static_cast<size_t>(pool_pages_));
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
+  if (pool_pages <= 4 * used) {
+    order.resize(static_cast<size_t>(pool_pages));
+    std::iota(order.begin(), order.end(), 0);
     for (size_t i = 0; i < static_cast<size_t>(used); ++i) {
       std::swap(order[i], order[i + random() % (order.size() - i)]);
     }
-  } else {
-    std::set<int32_t> taken = {static_cast<int32_t>(pool_pages_ - 1)};
-    order.push_back(*taken.begin());  // the pool's last page is always in use: the widest offset
-    while (static_cast<int64_t>(order.size()) < used) {
-      const auto candidate = static_cast<int32_t>(random() % static_cast<uint64_t>(pool_pages_));
-      if (taken.insert(candidate).second) order.push_back(candidate);
-    }
+    return order;
   }
+  std::set<int32_t> taken = {static_cast<int32_t>(pool_pages - 1)};
+  order.push_back(*taken.begin());  // the pool's last page is always in use: the widest offset
+  while (static_cast<int64_t>(order.size()) < used) {
+    const auto candidate = static_cast<int32_t>(random() % static_cast<uint64_t>(pool_pages));
+    if (taken.insert(candidate).second) order.push_back(candidate);
+  }
+  return order;
+}
 
+}  // namespace
+
+void Workload::place_pages(const WorkloadOptions& options) {
+  const int64_t page = problem_.page_size;
+  const int64_t prefix_pages = problem_.shared_prefix / page;
+  const PageLayout layout = lay_out_pages(problem_, lengths_);
+  pool_pages_ = choose_pool_pages(problem_, options.pool_pages, layout);
+  const std::vector<int32_t> order =
+      scattered_pages(pool_pages_, layout.used, mix64(seed_ ^ kPageStream));
   kv_indptr_.push_back(0);
   for (size_t b = 0; b < lengths_.size(); ++b) {
     const int64_t pages = ceil_div(lengths_[b], page);
     for (int64_t i = 0; i < pages; ++i) {
       const int64_t slot =
-          i < prefix_pages ? prefix_page[b] + i : first_page[b] + (i - prefix_pages);
+          i < prefix_pages ? layout.prefix[b] + i : layout.first_own[b] + (i - prefix_pages);
       kv_indices_.push_back(order[static_cast<size_t>(slot)]);
     }
     kv_indptr_.push_back(static_cast<int32_t>(kv_indices_.size()));
@@ -202,64 +225,6 @@ DecodeParams Workload::params() const {
   p.kv_indices = kv_indices_.data();
   p.last_page_len = last_page_len_.data();
   return p;
-}
-
-// A spike gives one (t, head) a logit of about log(8 x rows), through the 64 rope columns only, so
-// that V stays random: n spikes of equal weight and orthogonal V make an output of which each is 1
-// / sqrt(n), above 14 % for 48. The rest of the row's logit is cancelled, so that the weights are
-// equal.
-void Workload::make_spikes(const WorkloadOptions& options) {
-  const DecodeParams p = params();
-  const double scale = p.softmax_scale;
-  std::mt19937_64 random(mix64(seed_ ^ kSpikeStream));
-  std::set<int64_t>
-      taken;  // pool rows: a shared row is spiked once, for the first request of its group
-  for (int64_t b = 0; b < problem_.batch; ++b) {
-    const int64_t rows = lengths_[static_cast<size_t>(b)];
-    if (rows == 0) continue;
-    std::set<int64_t> edges;
-    const auto add_edges = [&](int64_t step) {
-      for (int64_t n = 0; step > 0 && n < rows; n += step) {
-        edges.insert(n);
-        edges.insert(std::min(n + step, rows) - 1);
-      }
-    };
-    add_edges(options.spike_tile_n);
-    if (problem_.page_size > 1) add_edges(problem_.page_size);
-    for (int64_t s = 0; s < effective_splits(rows, options.spike_splits, options.spike_tile_n);
-         ++s) {
-      const RowRange range = split_range(rows, options.spike_splits, options.spike_tile_n, s);
-      edges.insert({range.begin, range.end - 1});
-    }
-    std::vector<int64_t> chosen(edges.begin(), edges.end());
-    const auto cap = static_cast<size_t>(kMaxSpikesPerHead * problem_.nhead * problem_.q_len);
-    if (chosen.size() > cap) {
-      // Keep the request's first and last row; shuffle the others.
-      std::swap(chosen[1], chosen.back());
-      std::shuffle(chosen.begin() + 2, chosen.end(), random);
-      chosen.resize(cap);
-    }
-    const double target = std::log(8.0 * static_cast<double>(rows));
-    int64_t turn = static_cast<int64_t>(random() % static_cast<uint64_t>(problem_.nhead));
-    for (const int64_t n : chosen) {
-      const int64_t pool_row = row_offset(p, b, n) / p.kv_row_stride;
-      if (!taken.insert(pool_row).second) continue;
-      SpikeRow spike{pool_row, b, n, 0, turn % problem_.nhead, std::vector<uint16_t>(kHeadDim)};
-      spike.t = turn / problem_.nhead % problem_.q_len;
-      if (n >= visible_rows(rows, problem_.q_len, spike.t)) spike.t = problem_.q_len - 1;
-      ++turn;
-      fill_base_row(seed_, pool_row, spike.values.data());
-      const uint16_t* q =
-          p.q + (b * problem_.q_len + spike.t) * q_token_stride_ + spike.head * q_head_stride_;
-      const double base = scale * dot(q, spike.values.data(), 0, kValueDim);
-      const double rope = scale * dot(q, q, kValueDim, kHeadDim);
-      const auto factor = static_cast<float>((target - base) / rope);
-      for (int i = kValueDim; i < kHeadDim; ++i) {
-        spike.values[static_cast<size_t>(i)] = float_to_bf16(factor * bf16_to_float(q[i]));
-      }
-      spikes_.push_back(std::move(spike));
-    }
-  }
 }
 
 void Workload::fill_pool() {

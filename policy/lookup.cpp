@@ -2,6 +2,7 @@
 #include "policy/lookup.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "kernels/shape_key.h"
 #include "policy/shape_table.h"
@@ -48,6 +49,15 @@ constexpr RulingRow kRulings[] = {
      "tuned rows of this shape disagree",
      "tuned lengths of this bucket disagree"},
 };
+
+// Entries are rulings by number.
+constexpr bool in_order() {
+  for (size_t i = 0; i < std::size(kRulings); ++i) {
+    if (static_cast<size_t>(kRulings[i].ruling) != i) return false;
+  }
+  return std::size(kRulings) == static_cast<size_t>(Ruling::kDisagree) + 1;
+}
+static_assert(in_order());
 
 // The default's answer for the most work items is one split and an untiled stage 2, which needs no
 // workspace and is legal for every problem.

@@ -15,16 +15,18 @@
 
 #include "kernels/error.h"
 #include "kernels/spaces.h"
+#include "policy/abi_structs.h"
 #include "policy/lookup.h"
 #include "policy/reader_slots.h"
 
 using mla::Problem;
 using mla::policy::Answer;
 using mla::policy::LookupTable;
+using mla::policy::read_device;
+using mla::policy::read_shape;
 using mla::policy::Source;
-
-static_assert(mla::policy::kSourceCount == MLA_SOURCE_COUNT);
-static_assert(sizeof(mla_device_desc) == 40 && sizeof(mla_shape) == 56 && sizeof(mla_plan) == 88);
+using mla::policy::write_no_plan;
+using mla::policy::write_plan;
 
 namespace {
 
@@ -43,7 +45,7 @@ struct Settings {
 
 struct mla_policy {
   mla_policy(Settings from, const mla::Space& device_space)
-      : settings(std::move(from)), space(device_space) {
+      : settings(std::move(from)), space(device_space), untuned({}, space) {
     publish(std::make_unique<const LookupTable>(settings.paths, space));
   }
 
@@ -60,7 +62,8 @@ struct mla_policy {
   mla::policy::ShapeTable::Place place;
   const Settings settings;
   const mla::Space space;
-  std::mutex mutex;  // guards what follows; never taken by a plan
+  const LookupTable untuned;  // never replaced, so that it can be asked without a slot
+  std::mutex mutex;           // guards what follows; never taken by a plan
   std::unique_ptr<const LookupTable> table;
   std::string reload_warning;
 };
@@ -101,70 +104,6 @@ Settings read_settings(const char* const* paths, size_t path_count) {
         "no database given (an argument, or MLA_TUNE_DB): every answer is the default");
   }
   return settings;
-}
-
-bool read_device(const mla_device_desc* desc, mla::DeviceInfo* device) {
-  if (desc == nullptr || desc->struct_size < sizeof(mla_device_desc)) return false;
-  if (desc->arch == nullptr || desc->arch[0] == '\0') return false;
-  if (desc->compute_units < 1 || desc->xcds < 0 || desc->group_rows < 0) return false;
-  if (desc->local_memory_bytes < 0) return false;
-  device->arch = desc->arch;
-  device->partition = desc->partition == nullptr ? "" : desc->partition;
-  device->compute_units = desc->compute_units;
-  device->xcds = std::max(1, desc->xcds);
-  if (desc->group_rows > 0) device->group_rows = desc->group_rows;
-  device->local_memory_bytes = desc->local_memory_bytes;
-  return true;
-}
-
-// A shape that cannot be read becomes a problem that no range check passes.
-Problem read_shape(const mla_shape* shape) noexcept {
-  Problem problem;
-  if (shape == nullptr || shape->struct_size < sizeof(mla_shape)) {
-    problem.batch = 0;
-    return problem;
-  }
-  problem.batch = shape->batch;
-  problem.nhead = shape->nhead;
-  problem.seq_len = shape->seq_len;
-  problem.q_len = shape->q_len;
-  problem.kv_dtype = static_cast<mla::KvDtype>(shape->kv_dtype);
-  problem.page_size = shape->page_size;
-  problem.shared_prefix = shape->shared_prefix;
-  problem.share_group = shape->share_group;
-  problem.imbalance = shape->imbalance;
-  problem.pool = static_cast<mla::PoolClass>(shape->large_pool);
-  return problem;
-}
-
-void write_plan(const Problem& problem, const Answer& answer, mla_plan* plan) noexcept {
-  const mla::KernelConfig& config = answer.config;
-  plan->splits = config.splits;
-  plan->tile_n = config.tile_n;
-  plan->stages = config.stages;
-  plan->wait = static_cast<int32_t>(config.wait);
-  plan->order = static_cast<int32_t>(config.order);
-  plan->stage1_warps = config.stage1_warps;
-  plan->stage2_tiles = config.stage2_tiles;
-  plan->stage2_warps = config.stage2_warps;
-  plan->source = static_cast<int32_t>(answer.source);
-  plan->database = answer.database_index;
-  plan->gain = answer.gain;
-  plan->expected_us = answer.expected_us;
-  plan->reserved = 0;
-  plan->source_name = mla::policy::kSourceNames[plan->source];
-  plan->reason = answer.reason;
-  plan->workspace_bytes =
-      mla::workspace_bytes(problem.batch, problem.q_len, problem.nhead, config.splits);
-  plan->winner_id = answer.winner_id;
-}
-
-void write_no_plan(mla_plan* plan) noexcept {
-  *plan = mla_plan{};
-  plan->struct_size = sizeof *plan;
-  plan->source = MLA_SOURCE_DEFAULT;
-  plan->database = -1;
-  plan->source_name = mla::policy::kSourceNames[MLA_SOURCE_DEFAULT];
 }
 
 mla_status status_of(const mla_policy& policy) {
@@ -221,17 +160,17 @@ mla_status mla_policy_plan(mla_policy* policy, const mla_shape* shape, mla_plan*
   policy->place.prefetch(key);
   const LookupTable* table = nullptr;
   Slots::Slot* const slot = policy->slots.acquire(policy->current, &table);
+  Answer answer;
   if (slot == nullptr) {
-    write_no_plan(plan);
-    plan->reason = "more threads at once than there are reader slots";
-    return MLA_ERROR_INTERNAL;
+    answer = policy->untuned.default_answer(
+        problem, Source::kDefault, "more threads at once than there are reader slots");
+  } else {
+    answer = policy->settings.enabled
+                 ? table->find(problem, key)
+                 : table->default_answer(problem, Source::kDisabled, "lookups are switched off");
+    slot->count(answer.shape_in_range ? static_cast<size_t>(answer.source) : kRejected);
+    Slots::release(slot);
   }
-  const Answer answer =
-      policy->settings.enabled
-          ? table->find(problem, key)
-          : table->default_answer(problem, Source::kDisabled, "lookups are switched off");
-  slot->count(answer.shape_in_range ? static_cast<size_t>(answer.source) : kRejected);
-  Slots::release(slot);
   write_plan(problem, answer, plan);
   return answer.shape_in_range ? MLA_OK : MLA_ERROR_USAGE;
 }

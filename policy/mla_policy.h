@@ -98,8 +98,10 @@ typedef struct mla_plan {
 typedef struct mla_counts {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t by_source[MLA_SOURCE_COUNT]; /* answers; those of MLA_SOURCE_DEFAULT are the misses */
-  uint64_t rejected;                    /* plans that returned an error; in no other count */
+  /* Answers; those of MLA_SOURCE_DEFAULT are the misses. Plans of more than 128 threads at the same
+   * instant get the default and are not counted. */
+  uint64_t by_source[MLA_SOURCE_COUNT];
+  uint64_t rejected; /* plans that returned an error; in no other count */
 } mla_counts;
 
 /* Version of the library in use: major * 10000 + minor * 100 + patch. Equal major numbers are

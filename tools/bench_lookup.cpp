@@ -167,38 +167,47 @@ LookupOpening time_opening(const std::string& path, const DeviceInfo& device) {
   return opening;
 }
 
+// `uniform`: also keys from the whole table.
+void bench_table(
+    const std::string& path, int64_t rows, bool uniform, uint64_t seed, LookupBench* bench) {
+  const DeviceInfo device = bench_device();
+  const std::vector<Problem> problems = tuned_problems(path, make_space(device));
+  bench->openings.push_back(time_opening(path, device));
+  const PolicyPointer policy = open_policy(path, device);
+  const auto add = [&](LookupTime time, double goal_ns) {
+    time.table_rows = rows;
+    time.goal_ns = goal_ns;
+    bench->times.push_back(time);
+  };
+  std::mt19937_64 random(seed);
+  const std::vector<mla_shape> few = random_keys(problems, kFewKeys, random);
+  add(time_lookups("hit, 256 keys", policy.get(), few, MLA_SOURCE_EXACT), kGoalHitNs);
+  add(time_lookups("default, 256 keys", policy.get(), untuned(few), MLA_SOURCE_DEFAULT),
+      kGoalDefaultNs);
+  if (!uniform) return;
+  const std::vector<mla_shape> many = random_keys(problems, kManyKeys, random);
+  add(time_lookups("hit, uniform", policy.get(), many, MLA_SOURCE_EXACT), kGoalUniformNs);
+}
+
 }  // namespace
 
 LookupBench bench_lookup(const LookupBenchOptions& options,
-                         const std::function<void(const std::string&)>& progress) {
+                         const std::function<void(const std::string&)>& progress,
+                         const std::atomic<bool>& stop) {
   const auto tell = [&](const std::string& text) {
     if (progress) progress(text);
   };
-  const DeviceInfo device = bench_device();
-  const Space space = make_space(device);
   const ScratchDirectory scratch(options.scratch_dir);
-  std::mt19937_64 random(options.seed);
+  const int64_t largest = *std::max_element(options.table_rows.begin(), options.table_rows.end());
   LookupBench bench;
   for (const int64_t rows : options.table_rows) {
+    if (stop) break;
     const std::string path = scratch.file(std::to_string(rows) + ".db");
     tell("generating a database of " + std::to_string(rows) + " winners");
-    db::write_fake_winners(path, device, rows, options.seed);
+    db::write_fake_winners(path, bench_device(), rows, options.seed);
+    if (stop) break;
     tell("timing lookups among " + std::to_string(rows) + " winners");
-    const std::vector<Problem> problems = tuned_problems(path, space);
-    bench.openings.push_back(time_opening(path, device));
-    const PolicyPointer policy = open_policy(path, device);
-    const auto add = [&](LookupTime time, double goal_ns) {
-      time.table_rows = rows;
-      time.goal_ns = goal_ns;
-      bench.times.push_back(time);
-    };
-    const std::vector<mla_shape> few = random_keys(problems, kFewKeys, random);
-    add(time_lookups("hit, 256 keys", policy.get(), few, MLA_SOURCE_EXACT), kGoalHitNs);
-    add(time_lookups("default, 256 keys", policy.get(), untuned(few), MLA_SOURCE_DEFAULT),
-        kGoalDefaultNs);
-    if (rows != *std::max_element(options.table_rows.begin(), options.table_rows.end())) continue;
-    const std::vector<mla_shape> many = random_keys(problems, kManyKeys, random);
-    add(time_lookups("hit, uniform", policy.get(), many, MLA_SOURCE_EXACT), kGoalUniformNs);
+    bench_table(path, rows, rows == largest, options.seed, &bench);
   }
   return bench;
 }

@@ -3,6 +3,7 @@
 // the time and the memory to open one. Prints nothing.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -40,9 +41,10 @@ struct LookupBenchOptions {
   uint64_t seed = 1;
 };
 
-// `progress` (may be empty) is told what is being measured. Throws Error(kDatabase) where a
-// generated database cannot be written.
+// `progress` (may be empty) is told what is being measured; `stop` ends the bench with the tables
+// that are complete. Throws Error(kDatabase) where a generated database cannot be written.
 LookupBench bench_lookup(const LookupBenchOptions& options,
-                         const std::function<void(const std::string&)>& progress);
+                         const std::function<void(const std::string&)>& progress,
+                         const std::atomic<bool>& stop);
 
 }  // namespace mla::tools

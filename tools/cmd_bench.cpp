@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/error.h"
+#include "kernels/text.h"
 #include "policy/default_policy.h"
 #include "tools/bench_lookup.h"
 #include "tools/bench_op.h"
@@ -101,22 +102,35 @@ std::string lookup_bench_text(const LookupBench& bench, const Terminal& terminal
   return times.text(terminal) + "\n" + openings.text(terminal);
 }
 
+// Its tables are generated, for a device of their own.
+void refuse_shapes_and_device(const Options& options) {
+  if (names_shapes(options) || !options.device.empty() || !options.configs.empty() ||
+      options.rounds > 0) {
+    throw Error(ErrorCode::kUsage, "lookup: takes no shape, --device, --config or --rounds");
+  }
+}
+
 int run_lookup_bench(const Options& options) {
+  refuse_shapes_and_device(options);
+  install_stop_signals();  // the generated databases are to be removed
   LookupBenchOptions bench_options;
   bench_options.seed = options.seed;
-  const LookupBench bench = bench_lookup(bench_options, [&](const std::string& what) {
-    if (!options.quiet) fmt::print(stderr, "mla-tune bench: {}\n", what);
-  });
+  const LookupBench bench = bench_lookup(
+      bench_options,
+      [&](const std::string& what) {
+        if (!options.quiet) say(stderr, "mla-tune bench: " + what + "\n");
+      },
+      stop_requested());
   fmt::print("{}",
              options.json ? lookup_bench_json(bench) + "\n"
                           : lookup_bench_text(bench, inspect(stdout, options.color)));
-  return kDone;
+  return stop_signal() != 0 ? kSignalBase + stop_signal() : kDone;
 }
 
 int run_op_bench(const Options& options, const std::string& spec) {
   if (is_simulated(spec)) {
     throw Error(ErrorCode::kUsage,
-                "--device: a recording has no machine to measure; give --config to compare");
+                mla::quoted(spec) + " has no machine to measure; give --config to compare");
   }
   BenchOpOptions bench_options;
   if (options.rounds > 0) bench_options.rounds = options.rounds;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/error.h"
 #include "tools/commands.h"
 #include "tools/grid.h"
 #include "tools/json.h"
@@ -20,7 +21,7 @@ std::vector<LookupView> look_up(const Options& options,
   const policy::LookupTable table(databases, space);
   if (!options.quiet) {
     for (const std::string& warning : table.warnings()) {
-      fmt::print(stderr, "mla-tune lookup: warning: {}\n", warning);
+      say(stderr, "mla-tune lookup: warning: " + warning + "\n");
     }
   }
   const policy::DefaultPolicy default_policy(space);
@@ -56,6 +57,9 @@ void print_views(const Options& options, const std::vector<LookupView>& views) {
 }  // namespace
 
 int cmd_lookup(const Options& options) {
+  if (options.shared_prefix && options.shared_prefix->rows > 0 && options.seq_len.empty()) {
+    throw Error(ErrorCode::kUsage, "--shared-prefix: needs --seq-len, of which it is a part");
+  }
   const std::vector<std::string> databases = database_paths(options.databases);
   const Space space = space_of(device_spec(options.device));
   std::vector<LookupView> views = look_up(options, databases, space);

@@ -22,7 +22,7 @@ int cmd_report(const Options& options) {
     return kDone;
   }
   write_file(options.output, text);
-  if (!options.quiet) fmt::print(stderr, "mla-tune report: wrote {}\n", options.output);
+  if (!options.quiet) say(stderr, "mla-tune report: wrote " + options.output + "\n");
   return kDone;
 }
 

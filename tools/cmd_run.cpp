@@ -58,8 +58,8 @@ std::vector<Problem> run_problems(const Options& options, const tuner::Candidate
   return problems_of(preset("quick"));
 }
 
-// --config texts fill their gaps from the default of the first shape: one list serves all shapes,
-// so a knob that has to follow the shape is to be written out.
+// --config texts fill their gaps from the default of every shape. One list serves all shapes, so a
+// shape also meets the configurations that another one's default filled.
 std::vector<KernelConfig> only_configs(const Options& options,
                                        const Space& space,
                                        const std::vector<Problem>& problems) {
@@ -117,7 +117,7 @@ tuner::SessionResult measure(const Options& options,
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
       stop_requested());
   progress.clear();
-  if (!options.quiet) fmt::print(stderr, "{}", failure_text(progress.failures(), options.device));
+  if (!options.quiet) say(stderr, failure_text(progress.failures(), options.device));
   return result;
 }
 
@@ -148,7 +148,7 @@ int cmd_run(const Options& given) {
     fmt::print("{}", run_text(run, inspect(stdout, options.color)));
     if (!options.quiet) fmt::print("{}", next_steps(run, status));
   }
-  if (!options.quiet) fmt::print(stderr, "{}", run_notes(run, status, options.verbose));
+  if (!options.quiet) say(stderr, run_notes(run, status, options.verbose));
   return status;
 }
 

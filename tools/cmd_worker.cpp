@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `mla-tune worker --device SPEC --parent PID`: the process that tuner/worker_source.h starts.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
@@ -18,7 +17,7 @@ int worker_main(int argc, char** argv) {
   int64_t parent = 0;
   if (argc != 6 || std::string_view(argv[2]) != "--device" ||
       std::string_view(argv[4]) != "--parent" || !parse_int(argv[5], &parent)) {
-    fmt::print(stderr, "mla-tune worker: is started by mla-tune run, not by hand\n");
+    tools::say(stderr, "mla-tune worker: is started by mla-tune run, not by hand\n");
     return tools::kUsageError;
   }
   if (!tuner::become_worker(static_cast<pid_t>(parent))) return tools::kNegativeAnswer;

@@ -19,7 +19,7 @@ constexpr std::string_view kExitStatus =
     "  3    no usable device\n"
     "  4    database: locked, corrupt, foreign, newer schema, full disk, read-only\n"
     "  5    stopped early by --budget; what was measured is saved\n"
-    "  70   internal error\n"
+    "  70   internal error, or standard output that cannot be written\n"
     "  130  SIGINT, 143 SIGTERM: what was measured is saved\n";
 
 constexpr std::string_view kLists =

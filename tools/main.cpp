@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // mla-tune: takes the verb, and maps what it throws to one line and an exit status.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
@@ -35,7 +38,7 @@ int report_error(const std::vector<std::string>& args, int status, std::string t
     if (c == '\n' || c == '\r') c = ' ';
   }
   const std::string verb = verb_name(args);
-  fmt::print(stderr, "mla-tune{}{}: {}\n", verb.empty() ? "" : " ", verb, text);
+  say(stderr, fmt::format("mla-tune{}{}: {}\n", verb.empty() ? "" : " ", verb, text));
   return status;
 }
 
@@ -63,7 +66,9 @@ int dispatch(const Options& options) {
 
 int run_verb(const std::vector<std::string>& args) {
   if (!args.empty() && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")) {
-    fmt::print("{}", overview_text());
+    const bool of_verb = args.size() > 1;
+    fmt::print("{}",
+               of_verb ? help_text(parse_options({args[1], "--help"}).verb) : overview_text());
     return kDone;
   }
   if (!args.empty() && args[0] == "--version") {
@@ -76,6 +81,14 @@ int run_verb(const std::vector<std::string>& args) {
     return kDone;
   }
   return dispatch(options);
+}
+
+// Else the first file opened, a database say, would take the number of a stream that was closed.
+// Read-only, so that writing still fails.
+void occupy_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
+  }
 }
 
 int guarded(const std::vector<std::string>& args) {
@@ -100,6 +113,7 @@ int guarded(const std::vector<std::string>& args) {
 }  // namespace mla::tools
 
 int main(int argc, char** argv) {
+  mla::tools::occupy_standard_streams();
   if (argc > 1 && std::strcmp(argv[1], "worker") == 0) return worker_main(argc, argv);
   return mla::tools::guarded({argv + (argc > 0 ? 1 : 0), argv + argc});
 }

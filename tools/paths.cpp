@@ -60,11 +60,8 @@ void write_all(const std::string& path, const std::string& text) {
 }  // namespace
 
 std::vector<std::string> database_paths(const std::vector<std::string>& given) {
-  std::vector<std::string> paths;
-  for (const std::string& one : given) {
-    for (const std::string& path : without_empty(split(one, ':'))) paths.push_back(path);
-  }
-  if (paths.empty()) paths = without_empty(split(variable("MLA_TUNE_DB"), ':'));
+  if (!given.empty()) return given;
+  std::vector<std::string> paths = without_empty(split(variable("MLA_TUNE_DB"), ':'));
   if (paths.empty()) paths.push_back(user_database());
   return paths;
 }

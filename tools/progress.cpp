@@ -17,7 +17,7 @@ constexpr int kBarWidth = 16;
 std::string bar(int64_t done, int64_t total) {
   const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
   const int full = static_cast<int>(std::clamp(part, 0.0, 1.0) * kBarWidth);
-  return "[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]";
+  return fmt::format("[{:#<{}}{:-<{}}]", "", full, "", kBarWidth - full);
 }
 
 std::string clock_text(double elapsed_s) {
@@ -44,7 +44,7 @@ RunProgress::RunProgress(std::FILE* stream,
     : stream_(stream), terminal_(terminal), options_(options) {}
 
 void RunProgress::clear() {
-  if (line_shown_) fmt::print(stream_, "\r\033[K");
+  if (line_shown_) say(stream_, "\r\033[K");
   line_shown_ = false;
 }
 
@@ -116,11 +116,11 @@ void RunProgress::permanent(const tuner::ProgressEvent& event,
                             const std::string& text) {
   if (!options_.permanent) return;
   clear();
-  fmt::print(stream_,
-             " {}  {}  {}\n",
-             clock_text(event.elapsed_s),
-             to_text(event.problem),
-             paint(terminal_, style, text));
+  say(stream_,
+      fmt::format(" {}  {}  {}\n",
+                  clock_text(event.elapsed_s),
+                  to_text(event.problem),
+                  paint(terminal_, style, text)));
 }
 
 void RunProgress::status(const tuner::ProgressEvent& event) {
@@ -130,26 +130,26 @@ void RunProgress::status(const tuner::ProgressEvent& event) {
   last_status_s_ = event.elapsed_s;
   if (terminal_.live) {
     const std::string line = live_line(event);
-    fmt::print(stream_,
-               "\r\033[K{}",
-               line.substr(0, static_cast<size_t>(std::max(terminal_.width - 1, 20))));
+    say(stream_,
+        fmt::format("\r\033[K{}",
+                    line.substr(0, static_cast<size_t>(std::max(terminal_.width - 1, 20)))));
     std::fflush(stream_);
     line_shown_ = true;
     return;
   }
-  fmt::print(stream_,
-             "progress done={} total={} failed={} problem={}/{} best_{}={:.4g} gain={:.4f} "
-             "eta_s={:.0f}..{:.0f}\n",
-             event.done,
-             event.total,
-             event.failed,
-             event.shape + 1,
-             event.shapes,
-             options_.relative_times ? "relative" : "us",
-             event.best_us,
-             event.gain,
-             event.eta_low_s,
-             event.eta_high_s);
+  say(stream_,
+      fmt::format("progress done={} total={} failed={} problem={}/{} best_{}={:.4g} gain={:.4f} "
+                  "eta_s={:.0f}..{:.0f}\n",
+                  event.done,
+                  event.total,
+                  event.failed,
+                  event.shape + 1,
+                  event.shapes,
+                  options_.relative_times ? "relative" : "us",
+                  event.best_us,
+                  event.gain,
+                  event.eta_low_s,
+                  event.eta_high_s));
 }
 
 std::string RunProgress::live_line(const tuner::ProgressEvent& event) const {

@@ -17,7 +17,10 @@ std::string quoted_field(const std::string& text) {
 
 std::string line(const std::vector<std::string>& fields) {
   std::string text;
-  for (size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + quoted_field(fields[i]);
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) text += ',';
+    text += quoted_field(field);
+  }
   return text + "\n";
 }
 

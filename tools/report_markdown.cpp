@@ -22,9 +22,13 @@ std::string cell(std::string text) {
   return out;
 }
 
+std::string code_span(const std::string& text) {
+  return fmt::format("`{}`", text);
+}
+
 std::string row(const Cells& cells) {
   std::string line = "|";
-  for (const std::string& text : cells) line += " " + cell(text) + " |";
+  for (const std::string& text : cells) line.append(" ").append(cell(text)).append(" |");
   return line + "\n";
 }
 
@@ -86,7 +90,7 @@ std::string answer_section(const ReportDevice& device) {
                  fmt::format("{}/{}/{}", w.wins, w.losses, w.rounds),
                  fmt::format("{:.2g}", w.p_value),
                  counts_text(w),
-                 "`" + to_text(w.config) + "`"});
+                 code_span(to_text(w.config))});
   }
   return text;
 }
@@ -120,7 +124,7 @@ std::string dose_section(const ReportDevice& device) {
                    std::to_string(point.samples),
                    percent_text(point.gain),
                    bar(point.time_us, longest_us),
-                   "`" + to_text(point.config) + "`"});
+                   code_span(to_text(point.config))});
     }
   }
   return text;
@@ -134,7 +138,7 @@ std::string failure_section(const ReportDevice& device) {
                    std::string(name(kind)),
                    std::to_string(group.count),
                    group.text,
-                   "`" + to_text(group.config) + "`"});
+                   code_span(to_text(group.config))});
     }
   }
   if (rows.empty()) return "\n### Failures\n\nNone.\n";
@@ -170,8 +174,11 @@ std::string report_markdown(const ReportData& report) {
                                  count_text(report.database.samples));
   if (report.devices.empty()) text += "\nNo finished shape yet.\n";
   for (const ReportDevice& device : report.devices) {
-    text += "\n" + environment_section(device) + answer_section(device) + dose_section(device) +
-            failure_section(device) + quality_section(device);
+    text += '\n';
+    for (const auto section :
+         {environment_section, answer_section, dose_section, failure_section, quality_section}) {
+      text += section(device);
+    }
   }
   return text;
 }

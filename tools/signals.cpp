@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string_view>
 
@@ -19,9 +20,11 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_alw
 void handle(int number) {
   if (g_signal.exchange(number) != 0) _exit(kSignalBase + number);
   g_stop.store(true);
+  const int interrupted_errno = errno;
   constexpr std::string_view kText =
-      "\nmla-tune run: stopping after the sample in progress; once more to stop at once\n";
+      "\nmla-tune: stopping after what is in progress; once more to stop at once\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  errno = interrupted_errno;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SIGINT and SIGTERM during a run: the first asks for an orderly stop, the second ends the process
-// at once (the database stays consistent: every round is one transaction).
+// SIGINT and SIGTERM while something is measured: the first asks for an orderly stop, the second
+// ends the process at once (a database stays consistent: every round is one transaction).
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace mla::tools {
 
 void install_stop_signals();
 
-// Set by the first signal; polled by the session.
+// Set by the first signal; polled by whatever measures.
 const std::atomic<bool>& stop_requested();
 
 // The signal that asked for the stop; 0 for none.

@@ -21,7 +21,8 @@ std::string device_spec(const std::string& given) {
 }
 
 bool is_simulated(const std::string& spec) {
-  return spec.rfind("replay:", 0) == 0 || spec.rfind("analytic", 0) == 0;
+  const std::string kind = spec.substr(0, spec.find(':'));
+  return kind == "replay" || kind == "analytic";
 }
 
 Space space_of(const std::string& spec) {

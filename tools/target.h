@@ -11,7 +11,7 @@ namespace mla::tools {
 // `given`, or the best device present. Throws Error(kDevice) where there is none.
 std::string device_spec(const std::string& given);
 
-// Whether times come from a recording or a formula: nothing is measured here then.
+// Whether times come from a recording or a formula, so that nothing is measured.
 bool is_simulated(const std::string& spec);
 
 // The space of a device without a worker process: what `space` and `lookup` need. Throws like

@@ -69,6 +69,10 @@ Terminal inspect(std::FILE* stream, Color color) {
       tty && !dumb_terminal() && !environment_set("CI"), use_color(tty, color), terminal_width(fd)};
 }
 
+void say(std::FILE* stream, const std::string& text) {
+  std::fputs(text.c_str(), stream);
+}
+
 std::string paint(const Terminal& terminal, Style style, const std::string& text) {
   if (!terminal.color || style == Style::kPlain || text.empty()) return text;
   return escape(style) + text + "\033[0m";

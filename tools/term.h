@@ -21,6 +21,9 @@ struct Terminal {
 // NO_COLOR, CLICOLOR_FORCE, TERM, CI and COLUMNS as users expect them; the flag beats them all.
 Terminal inspect(std::FILE* stream, Color color);
 
+// For messages beside the result: one that cannot be written is lost and ends nothing.
+void say(std::FILE* stream, const std::string& text);
+
 enum class Style { kPlain, kBold, kDim, kGood, kBad, kWarn };
 std::string paint(const Terminal& terminal, Style style, const std::string& text);
 

@@ -83,18 +83,19 @@ Outcome Admission::admit(const KernelConfig& config) {
 
 Outcome Admission::ask(const KernelConfig& config, bool first) {
   Entry entry = entries_[config];
-  do {
+  for (;;) {
     entry.outcome = meter_.admit(config, first);
     entry.asked = true;
     if (!crashed(entry.outcome.kind)) break;
-    if (++entry.crashes >= kCrashesToQuarantine)
+    if (++entry.crashes >= kCrashesToQuarantine) {
       entry.outcome = {
           OutcomeKind::kQuarantined,
           "crashed " + std::to_string(entry.crashes) + " times, last: " + entry.outcome.text};
-    // Kept before the next try, so that a crash that takes this process along is counted.
-    else
-      keep(config, entry);
-  } while (crashed(entry.outcome.kind));
+      break;
+    }
+    // Before the next try, so that a crash that takes this process along is counted.
+    keep(config, entry);
+  }
   put(config, entry);
   if (!entry.outcome.ok()) {
     keep(config, entry);
@@ -119,6 +120,11 @@ void Admission::fail(const KernelConfig& config, const Outcome& outcome) {
 bool Admission::failed(const KernelConfig& config) const {
   const auto found = entries_.find(config);
   return found != entries_.end() && counts(found->second.outcome);
+}
+
+bool Admission::dropped(const KernelConfig& config) const {
+  const auto found = entries_.find(config);
+  return found != entries_.end() && !found->second.outcome.ok();
 }
 
 void Admission::put(const KernelConfig& config, const Entry& entry) {

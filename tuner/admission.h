@@ -43,6 +43,8 @@ class Admission {
 
   // Failed in admission or in a sample; slow ones do not count.
   bool failed(const KernelConfig& config) const;
+  // Failed, or behind by so much that no more time goes into it.
+  bool dropped(const KernelConfig& config) const;
   int64_t failures() const { return failures_; }
 
  private:

@@ -40,6 +40,7 @@ class Recording {
   // The row of (problem, config), made where it is not there.
   RecordedConfig& at(const Problem& problem, const KernelConfig& config);
   const RecordedConfig* find(const Problem& problem, const KernelConfig& config) const;
+  bool holds(const Problem& problem) const { return rows_.count(project(problem)) != 0; }
 
   // By nhead, batch and length; a field that the file lacks has its default value.
   std::vector<Problem> problems() const;

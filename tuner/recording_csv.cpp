@@ -8,6 +8,7 @@
 
 #include "kernels/error.h"
 #include "kernels/spaces.h"
+#include "kernels/text.h"
 #include "tuner/csv.h"
 #include "tuner/recording.h"
 
@@ -111,7 +112,17 @@ double parse_time(const std::string& column, const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
       value <= 0)
-    throw Error(ErrorCode::kUsage, column + ": '" + text + "' is not a time above 0");
+    throw Error(ErrorCode::kUsage, column + ": " + quoted(text) + " is not a time above 0");
+  return value;
+}
+
+// The recorded values become legal ones, so they are kept to what sizes can be computed with.
+int32_t parse_knob_value(Knob knob, const std::string& text) {
+  constexpr int32_t kMost = 1 << 16;
+  const int32_t value = parse_value(knob, text);
+  if (value > kMost)
+    throw Error(ErrorCode::kUsage,
+                std::string(name(knob)) + ": " + text + " is above " + std::to_string(kMost));
   return value;
 }
 
@@ -122,7 +133,8 @@ std::string problem_text(const CsvFile& file, const Columns& columns, const CsvR
     const std::string& cell = row.cells[column];
     // A cell such as "8 q_len=3" would bring in a field that has no column.
     if (cell.empty() || cell.find_first_of(" \t\r\n") != std::string::npos)
-      throw Error(ErrorCode::kUsage, file.header.cells[column] + ": '" + cell + "' is not a value");
+      throw Error(ErrorCode::kUsage,
+                  file.header.cells[column] + ": " + quoted(cell) + " is not a value");
     text += (text.empty() ? "" : " ") + file.header.cells[column] + "=" + cell;
   }
   return text;
@@ -132,8 +144,9 @@ void add_row(const CsvFile& file, const Columns& columns, const CsvRow& row, Rec
   try {
     KernelConfig config;
     for (const auto& [column, knob] : columns.knobs)
-      set(&config, knob, parse_value(knob, row.cells[column]));
+      set(&config, knob, parse_knob_value(knob, row.cells[column]));
     const Problem problem = parse_problem(problem_text(file, columns, row));
+    if (problem.seq_len == 0) throw Error(ErrorCode::kUsage, "seq_len: 0 is no recorded length");
     const double time_us = parse_time(file.header.cells[columns.time], row.cells[columns.time]);
     recording->at(problem, config).times_us.push_back(time_us);
   } catch (const Error& error) {

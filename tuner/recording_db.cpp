@@ -6,6 +6,7 @@
 
 #include "db/store.h"
 #include "kernels/error.h"
+#include "kernels/text.h"
 #include "tuner/recording.h"
 #include "tuner/stats.h"
 
@@ -14,14 +15,15 @@ namespace {
 
 constexpr std::string_view kSqliteHeader{"SQLite format 3\0", 16};
 
-std::string read_file(const std::string& path) {
+std::ifstream open_file(const std::string& path) {
   const auto refuse = [&path](const std::string& why) {
-    throw Error(ErrorCode::kUsage, path + ": cannot be read as a recording: " + why);
+    throw Error(ErrorCode::kUsage, one_line(path) + ": cannot be read as a recording: " + why);
   };
-  if (std::filesystem::is_directory(path)) refuse("it is a directory");
+  std::error_code ignored;  // opening it says the same
+  if (std::filesystem::is_directory(path, ignored)) refuse("it is a directory");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse("no such file, or no permission");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return file;
 }
 
 void add_tuning(const db::Store& store, const db::TuningSummary& tuning, Recording* recording) {
@@ -36,6 +38,7 @@ void add_tuning(const db::Store& store, const db::TuningSummary& tuning, Recordi
     row.spread = relative_spread(times);
   }
   for (const db::OutcomeRecord& failed : store.load_outcomes(tuning.tuning_id)) {
+    if (failed.outcome.ok()) continue;
     RecordedConfig& row = recording->at(problem, failed.config);
     // A candidate that was dropped for being slow has times all the same.
     if (failed.outcome.kind != OutcomeKind::kSlow || row.times_us.empty())
@@ -75,9 +78,12 @@ Recording load_database(const std::string& path) {
 }  // namespace
 
 Recording load_recording(const std::string& path, const DeviceHint& hint) {
-  const std::string text = read_file(path);
-  if (std::string_view(text).substr(0, kSqliteHeader.size()) == kSqliteHeader)
-    return load_database(path);
+  std::ifstream file = open_file(path);
+  std::string text(kSqliteHeader.size(), '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text == kSqliteHeader) return load_database(path);
+  text.append(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   return parse_recording(text, path, hint);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/error.h"
 #include "kernels/spaces.h"
 #include "tuner/noise.h"
 #include "tuner/spec_options.h"
@@ -53,7 +54,8 @@ Space::Listing ReplaySource::list(const Problem& problem) const {
 Outcome ReplaySource::select(const Problem& problem, uint64_t) {
   problem_ = problem;
   group_splits_ = 0;
-  return {};
+  if (recording_.holds(problem)) return {};
+  return {OutcomeKind::kNotRecorded, "no recorded time of " + to_text(problem)};
 }
 
 Outcome ReplaySource::admit(const KernelConfig& config, bool first) {
@@ -84,6 +86,8 @@ Sample ReplaySource::sample(const KernelConfig& config, const SampleId& id) {
 std::unique_ptr<CandidateSource> open_replay_source(const std::string& spec) {
   const size_t comma = spec.find(',');
   const std::string path = spec.substr(0, comma);
+  if (path.empty())
+    throw Error(ErrorCode::kUsage, "device replay: names no file; the form is replay:FILE");
   SpecOptions options(
       "replay",
       comma == std::string::npos ? std::string_view() : std::string_view(spec).substr(comma + 1));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernels/error.h"
+#include "kernels/text.h"
 #include "tuner/budget.h"
 #include "tuner/shape_tuning.h"
 
@@ -129,7 +130,7 @@ void check(const SessionOptions& options) {
   usable_final_rounds(options.final_rounds);
   if (options.baseline != kDefaultRole && options.baseline != kDrainedRole)
     throw Error(ErrorCode::kUsage,
-                "baseline: '" + options.baseline + "' is neither default nor drained");
+                "baseline: " + quoted(options.baseline) + " is neither default nor drained");
 }
 
 }  // namespace

@@ -16,6 +16,8 @@
 
 namespace mla::tuner {
 
+// Without a budget and a limit of configurations every one of the listing is measured at least
+// once.
 struct SessionOptions {
   uint64_t seed = 1;
   double budget_s = 0;               // wall time for all shapes together; 0: no limit
@@ -68,7 +70,9 @@ struct SessionResult {
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
   double elapsed_s = 0;
-  double device_s = 0;  // inside select, admit and sample
+  // Inside select, admit and sample: launches, cache flushes, checks, and the exchange with a
+  // worker process. The rest of elapsed_s is search and store.
+  double device_s = 0;
 };
 
 // `store` may be null (simulations): nothing is kept then. `stop` is polled between samples; a stop

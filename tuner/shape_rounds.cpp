@@ -5,6 +5,17 @@
 #include "tuner/shape_tuning.h"
 
 namespace mla::tuner {
+namespace {
+
+// Without those that were dropped in an earlier round: their ratios come from fewer rounds.
+std::vector<Standing> standings_of(const std::vector<Leg>& legs, std::vector<Standing> all) {
+  std::unordered_set<KernelConfig> running;
+  for (const Leg& leg : legs) running.insert(leg.config);
+  std::erase_if(all, [&](const Standing& s) { return running.count(s.config) == 0; });
+  return all;
+}
+
+}  // namespace
 
 std::vector<Standing> ShapeTuning::search(std::vector<KernelConfig> live) {
   int32_t rung = 1;
@@ -50,7 +61,7 @@ std::vector<db::RoundRecord> ShapeTuning::run_rung(db::Phase phase,
     count_round(round);
     rounds.push_back(round);
     search_rounds_.push_back(std::move(round));
-    const std::vector<Standing> standings = rank(rounds, reference().config);
+    const std::vector<Standing> standings = standings_of(legs, rank(rounds, reference().config));
     drop_losers(standings, live);
     report_round(ProgressEvent::Kind::kRound, standings);
   }
@@ -78,7 +89,7 @@ FinalPlan ShapeTuning::plan_final(const std::vector<Standing>& standings) const 
     if (baseline.config != plan.reference.config) plan.other = baseline;
   for (const Standing& standing : standings) {
     const bool usable = standing.config != plan.reference.config &&
-                        !admission_.failed(standing.config) &&
+                        !admission_.dropped(standing.config) &&
                         eligible_.count(standing.config) != 0;
     if (!usable) continue;
     plan.finalist = standing.config;

@@ -62,15 +62,19 @@ ShapeTuning::ShapeTuning(SourceMeter& meter,
 }
 
 ShapeResult ShapeTuning::run() {
+  ShapeResult result;
+  result.problem = problem_;
   try {
-    return {problem_, ShapeStatus::kDone, tune(), ""};
+    result.winner = tune();
+    result.status = ShapeStatus::kDone;
   } catch (const Ended& ended) {
-    ShapeResult result{problem_, ended.status, {}, ended.text};
+    result.status = ended.status;
+    result.text = ended.text;
     result.winner.problem = problem_;
     result.winner.default_config = result.winner.config = default_config_;
     if (ended.status == ShapeStatus::kFailed) result.winner.verdict = db::Verdict::kFailed;
-    return result;
   }
+  return result;
 }
 
 db::WinnerRecord ShapeTuning::tune() {
@@ -78,7 +82,8 @@ db::WinnerRecord ShapeTuning::tune() {
   begin.resumed_rounds = book_.stored_rounds();
   emit_(&begin);
   const Outcome selected = meter_.select(problem_, options_.seed);
-  if (!selected.ok()) throw Ended{ShapeStatus::kFailed, selected.text};
+  if (!selected.ok())
+    throw Ended{ShapeStatus::kFailed, std::string(name(selected.kind)) + ": " + selected.text};
   admit_baselines();
   probe();
   plan_time();

@@ -25,7 +25,9 @@ std::optional<std::string> options_of(const std::string& spec, std::string_view 
 
 std::unique_ptr<CandidateSource> open_source(const std::string& device_spec,
                                              const std::string& worker_program) {
-  if (const auto options = options_of(device_spec, "replay")) return open_replay_source(*options);
+  if (const auto file = options_of(device_spec, "replay"); file && !file->empty()) {
+    return open_replay_source(*file);
+  }
   if (const auto options = options_of(device_spec, "analytic")) {
     return open_analytic_source(*options);
   }

@@ -6,9 +6,8 @@
 //
 //   crash  the process ends by SIGSEGV          hang   the launch never returns
 //   wrong  one output row is off by 10 %        nan    one output element is NaN
-//   slow   takes 10 times as long               fixed  takes a time that follows from the
-//   configuration
-//                                                      alone (outputs are computed as ever)
+//   slow   takes 10 times as long
+//   fixed  reads a time that follows from the configuration alone; computes as ever
 //
 // A rule acts on the launches of run() (admission), of time_cold() (samples) or of both, of every
 // configuration or of those with these knob values, and with #N only on the N-th of these launches

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "kernels/error.h"
+#include "kernels/text.h"
 
 namespace mla::tuner {
 namespace {
@@ -153,7 +154,7 @@ std::string WorkerProcess::last_output_line() const {
 }
 
 Outcome outcome_of_end(int wait_status, bool oom_killed, const std::string& last_line) {
-  const std::string printed = last_line.empty() ? "" : ": " + last_line;
+  const std::string printed = last_line.empty() ? "" : ": " + one_line(last_line);
   if (!WIFSIGNALED(wait_status)) {
     return {OutcomeKind::kFault,
             fmt::format("the worker exited with status {}{}", WEXITSTATUS(wait_status), printed)};

@@ -16,14 +16,6 @@ namespace {
   throw Error(ErrorCode::kInternal, "worker protocol: cannot read " + quoted(line));
 }
 
-std::string clean(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
-  return result;
-}
-
 std::vector<std::string_view> split_fields(std::string_view line) {
   std::vector<std::string_view> fields;
   for (size_t begin = 0;;) {
@@ -98,21 +90,21 @@ std::string to_line(const Hello& hello) {
   const db::Environment& e = hello.environment;
   return fmt::format("hello\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                      kWorkerProtocol,
-                     clean(d.name),
-                     clean(d.arch),
-                     clean(d.partition),
-                     clean(d.pci_id),
+                     one_line(d.name),
+                     one_line(d.arch),
+                     one_line(d.partition),
+                     one_line(d.pci_id),
                      d.compute_units,
                      d.xcds,
                      d.group_rows,
                      d.memory_bytes,
                      d.local_memory_bytes,
                      d.last_level_cache_bytes,
-                     clean(e.driver),
-                     clean(e.runtime),
-                     clean(e.compiler),
-                     clean(e.code_hash),
-                     clean(e.tool_version));
+                     one_line(e.driver),
+                     one_line(e.runtime),
+                     one_line(e.compiler),
+                     one_line(e.code_hash),
+                     one_line(e.tool_version));
 }
 
 std::string to_line(const Request& request) {
@@ -132,11 +124,11 @@ std::string to_line(const Request& request) {
 
 std::string to_line(const Sample& answer) {
   return fmt::format(
-      "{}\t{}\t{}", name(answer.outcome.kind), answer.time_us, clean(answer.outcome.text));
+      "{}\t{}\t{}", name(answer.outcome.kind), answer.time_us, one_line(answer.outcome.text));
 }
 
 std::string to_line(const Error& error) {
-  return fmt::format("error\t{}\t{}", static_cast<int>(error.code()), clean(error.what()));
+  return fmt::format("error\t{}\t{}", static_cast<int>(error.code()), one_line(error.what()));
 }
 
 Request parse_request(std::string_view line) {

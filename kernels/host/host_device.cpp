@@ -121,9 +121,6 @@ class HostProblem : public LoadedProblem {
   // Whether the configuration may run, and its workspace: a legal number of splits can be more than
   // the search visits.
   Outcome prepare(const KernelConfig& config) {
-    if (workload_->problem().kv_dtype != KvDtype::kBf16) {
-      return {OutcomeKind::kLaunchFailed, "fp8 KV is not supported on the CPU yet"};
-    }
     const auto violation = space_.violation(workload_->problem(), config);
     if (violation) return {OutcomeKind::kOverLimits, *violation};
     try {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Tile operations over Highway, compiled once per instruction set and chosen at run time.
 //
-// Q K^T: a lane is a row of the group (a head), so the softmax needs no transposes: S[n][16] +=
-// K[n][d] * Q[d][16], 16 cached rows at a time and 32 columns of them widened to fp32 in L1. P V: a
-// lane is a column: O[h][columns] += P[n][h] * V[n][columns], all heads of a chunk in registers
-// over the whole block.
+// Q K^T: a lane is a column, S[n][h] is the sum over the lanes of K[n] * Q[h], two cached rows and
+// all heads of a chunk in registers. P V: a lane is a column too, O[h][columns] += P[n][h] *
+// V[n][columns], all heads of a chunk in registers over the whole block.
 #include "kernels/host/host_kernels.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "kernels/bf16.h"
 
@@ -24,21 +26,20 @@ namespace mla::host {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A group's 16 rows take kVectors vectors of kLanes.
+// At most the 16 rows of a group, which the softmax works on.
 constexpr int kLanes = HWY_LANES(float) < kGroupRows ? HWY_LANES(float) : kGroupRows;
-constexpr int kVectors = kGroupRows / kLanes;
 using F32 = hn::CappedTag<float, kLanes>;
 using I32 = hn::RebindToSigned<F32>;
 using Bf16 = hn::Rebind<hwy::bfloat16_t, F32>;
 using Vector = hn::Vec<F32>;
 
-// 32 vector registers hold 16 rows' scores, or 12 heads x 2 vectors of output; the narrower sets
-// have 16.
+// 32 vector registers hold the scores of 2 rows x 12 heads, or the output of 12 heads x 2 vectors;
+// the narrower sets have 16.
 constexpr bool kManyRegisters = HWY_MAX_BYTES >= 64 || HWY_ARCH_ARM;
-constexpr int kScoreRows = kVectors == 16 ? 1 : (kManyRegisters ? 16 : 8) / kVectors;
+constexpr int kScoreRows = 2;
+constexpr int kMostScoreHeads = kManyRegisters ? 12 : 6;
+constexpr int kMostOutputHeads = 12;
 constexpr int kOutputVectors = kManyRegisters ? 2 : 1;
-constexpr int kSliceColumns = 32;
-static_assert(kRowStep % kScoreRows == 0);
 
 HWY_INLINE HWY_ATTR Vector load_wide(const uint16_t* bf16) {
   const Bf16 d;
@@ -65,42 +66,63 @@ HWY_INLINE HWY_ATTR Vector exp2_vector(Vector x) {
   return hn::IfThenZeroElse(underflow, y);
 }
 
-// Scores of kScoreRows cached rows against the 16 rows of the group.
+// Lane i of the result is the sum of the lanes of v[i], for kLanes vectors: neighbours are added
+// and packed until one vector is left.
+template <int kCount>
+HWY_INLINE HWY_ATTR Vector sum_lanes(const Vector* v) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kCount > 1) {
+    const F32 d;
+    Vector half[kCount / 2];
+    HWY_UNROLL(8)
+    for (int i = 0; i < kCount / 2; ++i) {
+      const Vector even = hn::ConcatEven(d, v[2 * i + 1], v[2 * i]);
+      half[i] = hn::Add(even, hn::ConcatOdd(d, v[2 * i + 1], v[2 * i]));
+    }
+    return sum_lanes<kCount / 2>(half);
+  }
+#endif
+  return v[0];
+}
+
+// Scores of kScoreRows cached rows against kHeads queries.
+template <int kHeads>
 HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
                                       float scale,
                                       const uint16_t* const* rows,
                                       const uint16_t* const* upcoming,
-                                      float* wide,
                                       float* scores) {
   const F32 d;
-  Vector sum[kScoreRows][kVectors];
-  HWY_UNROLL(16)
+  Vector sum[kScoreRows][kHeads];
   for (int i = 0; i < kScoreRows; ++i) {
-    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+    HWY_UNROLL(12)
+    for (int h = 0; h < kHeads; ++h) sum[i][h] = hn::Zero(d);
   }
-  for (int slice = 0; slice < kHeadDim; slice += kSliceColumns) {
-    for (int i = 0; i < kScoreRows; ++i) {
-      hwy::Prefetch(upcoming[i] + slice);
-      for (int c = 0; c < kSliceColumns; c += kLanes) {
-        hn::Store(load_wide(rows[i] + slice + c), d, wide + i * kSliceColumns + c);
+  for (int line = 0; line < kHeadDim; line += kLineElements) {
+    if (line < kScoreLines * kLineElements) {
+      for (int i = 0; i < kScoreRows; ++i) hwy::Prefetch(upcoming[i] + line);
+    }
+    for (int c = line; c < line + kLineElements; c += kLanes) {
+      Vector key[kScoreRows];
+      for (int i = 0; i < kScoreRows; ++i) key[i] = load_wide(rows[i] + c);
+      HWY_UNROLL(12)
+      for (int h = 0; h < kHeads; ++h) {
+        const Vector query = hn::Load(d, queries + h * kHeadDim + c);
+        for (int i = 0; i < kScoreRows; ++i) sum[i][h] = hn::MulAdd(query, key[i], sum[i][h]);
       }
     }
-    for (int c = 0; c < kSliceColumns; ++c) {
-      const float* query = queries + (slice + c) * kGroupRows;
+  }
+  HWY_UNROLL(2)
+  for (int i = 0; i < kScoreRows; ++i) {
+    HWY_UNROLL(12)
+    for (int first = 0; first < kHeads; first += kLanes) {
+      Vector in[kLanes];
       HWY_UNROLL(16)
-      for (int v = 0; v < kVectors; ++v) {
-        const Vector q = hn::Load(d, query + v * kLanes);
-        HWY_UNROLL(16)
-        for (int i = 0; i < kScoreRows; ++i) {
-          sum[i][v] = hn::MulAdd(hn::Set(d, wide[i * kSliceColumns + c]), q, sum[i][v]);
-        }
-      }
-    }
-  }
-  HWY_UNROLL(16)
-  for (int i = 0; i < kScoreRows; ++i) {
-    for (int v = 0; v < kVectors; ++v) {
-      hn::Store(hn::Mul(sum[i][v], hn::Set(d, scale)), d, scores + i * kGroupRows + v * kLanes);
+      for (int l = 0; l < kLanes; ++l) in[l] = first + l < kHeads ? sum[i][first + l] : hn::Zero(d);
+      HWY_ALIGN float totals[kLanes];
+      hn::Store(hn::Mul(sum_lanes<kLanes>(in), hn::Set(d, scale)), d, totals);
+      const int count = kHeads - first < kLanes ? kHeads - first : kLanes;
+      std::copy_n(totals, count, scores + i * kGroupRows + first);
     }
   }
 }
@@ -108,6 +130,7 @@ HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
 // O[h] = shrink[h] * O[h] + sum over n of P[n][h] * V[n] for kHeads heads.
 template <int kHeads>
 HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
+                                            const uint16_t* const* upcoming,
                                             int count,
                                             const float* weights,
                                             const float* shrink,
@@ -127,6 +150,7 @@ HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
       for (int v = 0; v < kOutputVectors; ++v) value[v] = load_wide(rows[n] + column + v * kLanes);
       // The next columns of this row: scattered rows are beyond a hardware prefetcher.
       hwy::Prefetch(rows[n] + column + kOutputVectors * kLanes);
+      if (column % kColumnsPerLine == 0) hwy::Prefetch(upcoming[n] + value_line(column));
       HWY_UNROLL(16)
       for (int h = 0; h < kHeads; ++h) {
         const Vector weight = hn::Set(d, weights[n * kGroupRows + h]);
@@ -144,21 +168,25 @@ HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
   }
 }
 
-using AccumulateHeads = void (*)(const uint16_t* const*, int, const float*, const float*, float*);
-constexpr int kMaxChunkHeads = 12;
-constexpr AccumulateHeads kAccumulateHeads[kMaxChunkHeads + 1] = {nullptr,
-                                                                  accumulate_heads<1>,
-                                                                  accumulate_heads<2>,
-                                                                  accumulate_heads<3>,
-                                                                  accumulate_heads<4>,
-                                                                  accumulate_heads<5>,
-                                                                  accumulate_heads<6>,
-                                                                  accumulate_heads<7>,
-                                                                  accumulate_heads<8>,
-                                                                  accumulate_heads<9>,
-                                                                  accumulate_heads<10>,
-                                                                  accumulate_heads<11>,
-                                                                  accumulate_heads<12>};
+using ScoreRows =
+    void (*)(const float*, float, const uint16_t* const*, const uint16_t* const*, float*);
+using AccumulateHeads = void (*)(
+    const uint16_t* const*, const uint16_t* const*, int, const float*, const float*, float*);
+
+// [heads - 1]
+template <int... kHeads>
+constexpr std::array<ScoreRows, sizeof...(kHeads)> score_table(
+    std::integer_sequence<int, kHeads...>) {
+  return {score_rows<kHeads + 1>...};
+}
+template <int... kHeads>
+constexpr std::array<AccumulateHeads, sizeof...(kHeads)> accumulate_table(
+    std::integer_sequence<int, kHeads...>) {
+  return {accumulate_heads<kHeads + 1>...};
+}
+constexpr auto kScoreRowsOf = score_table(std::make_integer_sequence<int, kMostScoreHeads>());
+constexpr auto kAccumulateHeadsOf =
+    accumulate_table(std::make_integer_sequence<int, kMostOutputHeads>());
 
 class HighwayTile : public HostTile {
  public:
@@ -166,25 +194,24 @@ class HighwayTile : public HostTile {
 
   void load_queries(const RowGroup& group) {
     begin_group(group);
-    for (int c = 0; c < kHeadDim; ++c) {
-      float* column = scratch_.queries + c * kGroupRows;
-      for (int r = 0; r < kGroupRows; ++r) {
-        column[r] = r < group.rows ? bf16_to_float(group.query[r][c]) : 0.0f;
+    for (int r = 0; r < group.rows; ++r) {
+      for (int c = 0; c < kHeadDim; ++c) {
+        scratch_.queries[r * kHeadDim + c] = bf16_to_float(group.query[r][c]);
       }
     }
   }
 
   void scores(int32_t slot, const KvBlock& block) {
     begin_scores(block);
-    const uint16_t* const* upcoming = take_upcoming();
-    for (int n = 0; n < padded_rows(); n += kScoreRows) {
-      score_rows(scratch_.queries,
-                 score_scale_,
-                 scratch_.rows[slot] + n,
-                 upcoming + n,
-                 scratch_.wide_rows,
-                 scratch_.scores + n * kGroupRows);
-    }
+    for_heads(kMostScoreHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+      for (int n = 0; n < padded_rows(); n += kScoreRows) {
+        kScoreRowsOf[heads - 1](scratch_.queries + first * kHeadDim,
+                                score_scale_,
+                                scratch_.rows[slot] + n,
+                                upcoming + n,
+                                scratch_.scores + n * kGroupRows + first);
+      }
+    });
   }
 
   HWY_ATTR Rows row_max() const {
@@ -218,16 +245,14 @@ class HighwayTile : public HostTile {
   }
 
   void accumulate(int32_t slot, const Rows& shrink) {
-    const int chunks = (group_rows_ + kMaxChunkHeads - 1) / kMaxChunkHeads;
-    for (int chunk = 0, first = 0; chunk < chunks; ++chunk) {
-      const int heads = (group_rows_ - first) / (chunks - chunk);
-      kAccumulateHeads[heads](scratch_.rows[slot],
-                              padded_rows(),
-                              scratch_.scores + first,
-                              shrink.values + first,
-                              scratch_.output + first * kValueDim);
-      first += heads;
-    }
+    for_heads(kMostOutputHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+      kAccumulateHeadsOf[heads - 1](scratch_.rows[slot],
+                                    upcoming,
+                                    padded_rows(),
+                                    scratch_.scores + first,
+                                    shrink.values + first,
+                                    scratch_.output + first * kValueDim);
+    });
   }
 
   static HWY_ATTR Rows exp2(const Rows& rows) {

@@ -14,7 +14,9 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 // Per function, so that nothing in this file can run on a CPU without these sets.
 #define MLA_AVX512_BF16 \
@@ -24,17 +26,12 @@ namespace mla::host {
 namespace {
 
 constexpr int kLanes = 16;
-constexpr int kPairs = kHeadDim / 2;
-constexpr int kScoreRows = 8;
-// Columns of a cache line: the unit of prefetches.
-constexpr int kLineColumns = 32;
+constexpr int kScoreRows = 2;
 
 static_assert(kRowStep % kScoreRows == 0 && kGroupRows == kLanes);
 
-uint32_t load_pair(const void* pair) {
-  uint32_t value;
-  std::memcpy(&value, pair, sizeof value);
-  return value;
+inline void prefetch(const uint16_t* address) {
+  _mm_prefetch(reinterpret_cast<const char*>(address), _MM_HINT_T0);
 }
 
 // As exp2_vector of host_kernels.cpp.
@@ -52,36 +49,64 @@ MLA_AVX512_BF16 inline __m512 exp2_vector(__m512 x) {
   return _mm512_maskz_scalef_ps(normal, y, n);
 }
 
-// Scores of kScoreRows cached rows against the 16 rows of the group. Even and odd pairs have their
-// own sums: one chain a row would be bound by the latency of the dot product.
-MLA_AVX512_BF16 void score_rows(const uint32_t* queries,
+// The 128-bit parts of a and b, added in pairs: a0+a1, a2+a3, b0+b1, b2+b3.
+MLA_AVX512_BF16 inline __m512 add_parts(__m512 a, __m512 b) {
+  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xDD));
+}
+
+// Lane i of the result is the sum of the lanes of v[i]; lanes from kCount on are 0.
+template <int kCount>
+MLA_AVX512_BF16 inline __m512 sum_lanes(const __m512* v) {
+  static_assert(kCount <= 16);
+  // Within each 128-bit part, lane i of quads[q] is the sum of the part's lanes of v[4 * q + i].
+  __m512 quads[4];
+#pragma GCC unroll 4
+  for (int q = 0; q < 4; ++q) {
+    __m512 in[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) in[i] = 4 * q + i < kCount ? v[4 * q + i] : _mm512_setzero_ps();
+    const __m512 a =
+        _mm512_add_ps(_mm512_unpacklo_ps(in[0], in[1]), _mm512_unpackhi_ps(in[0], in[1]));
+    const __m512 b =
+        _mm512_add_ps(_mm512_unpacklo_ps(in[2], in[3]), _mm512_unpackhi_ps(in[2], in[3]));
+    quads[q] = _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xEE));
+  }
+  return add_parts(add_parts(quads[0], quads[1]), add_parts(quads[2], quads[3]));
+}
+
+// Scores of kScoreRows cached rows against kHeads queries. A lane holds two columns, so that no
+// lane is spent on a head that is not there.
+template <int kHeads>
+MLA_AVX512_BF16 void score_rows(const uint16_t* queries,
                                 float scale,
                                 const uint16_t* const* rows,
                                 const uint16_t* const* upcoming,
                                 float* scores) {
-  __m512 even[kScoreRows], odd[kScoreRows];
-#pragma GCC unroll 8
-  for (int i = 0; i < kScoreRows; ++i) even[i] = odd[i] = _mm512_setzero_ps();
-  for (int line = 0; line < kHeadDim; line += kLineColumns) {
+  __m512 sum[kScoreRows][kHeads];
+#pragma GCC unroll 2
+  for (int i = 0; i < kScoreRows; ++i) {
+#pragma GCC unroll 12
+    for (int h = 0; h < kHeads; ++h) sum[i][h] = _mm512_setzero_ps();
+  }
+  for (int line = 0; line < kHeadDim; line += kLineElements) {
+    __m512bh key[kScoreRows];
+#pragma GCC unroll 2
     for (int i = 0; i < kScoreRows; ++i) {
-      _mm_prefetch(reinterpret_cast<const char*>(upcoming[i] + line), _MM_HINT_T0);
+      if (line < kScoreLines * kLineElements) prefetch(upcoming[i] + line);
+      key[i] = (__m512bh)_mm512_loadu_si512(rows[i] + line);
     }
-    for (int c = line; c < line + kLineColumns; c += 4) {
-      const auto q0 = (__m512bh)_mm512_load_si512(queries + c / 2 * kGroupRows);
-      const auto q1 = (__m512bh)_mm512_load_si512(queries + (c / 2 + 1) * kGroupRows);
-#pragma GCC unroll 8
-      for (int i = 0; i < kScoreRows; ++i) {
-        const auto k0 = (__m512bh)_mm512_set1_epi32(static_cast<int>(load_pair(rows[i] + c)));
-        const auto k1 = (__m512bh)_mm512_set1_epi32(static_cast<int>(load_pair(rows[i] + c + 2)));
-        even[i] = _mm512_dpbf16_ps(even[i], q0, k0);
-        odd[i] = _mm512_dpbf16_ps(odd[i], q1, k1);
-      }
+#pragma GCC unroll 12
+    for (int h = 0; h < kHeads; ++h) {
+      const auto query = (__m512bh)_mm512_load_si512(queries + h * kHeadDim + line);
+#pragma GCC unroll 2
+      for (int i = 0; i < kScoreRows; ++i) sum[i][h] = _mm512_dpbf16_ps(sum[i][h], query, key[i]);
     }
   }
-#pragma GCC unroll 8
+  constexpr auto kStored = static_cast<__mmask16>((1u << kHeads) - 1);
+#pragma GCC unroll 2
   for (int i = 0; i < kScoreRows; ++i) {
-    const __m512 sum = _mm512_add_ps(even[i], odd[i]);
-    _mm512_store_ps(scores + i * kGroupRows, _mm512_mul_ps(sum, _mm512_set1_ps(scale)));
+    const __m512 score = _mm512_mul_ps(sum_lanes<kHeads>(sum[i]), _mm512_set1_ps(scale));
+    _mm512_mask_storeu_ps(scores + i * kGroupRows, kStored, score);
   }
 }
 
@@ -89,6 +114,7 @@ MLA_AVX512_BF16 void score_rows(const uint32_t* queries,
 // time: the columns of both are interleaved to pairs.
 template <int kHeads>
 MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
+                                      const uint16_t* const* upcoming,
                                       int count,
                                       const uint32_t* weight_pairs,
                                       const float* shrink,
@@ -118,8 +144,12 @@ MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
       const __m512i first = _mm512_loadu_si512(rows[n] + column);
       const __m512i second = _mm512_loadu_si512(rows[n + 1] + column);
       // The next columns of these rows: scattered rows are beyond a hardware prefetcher.
-      _mm_prefetch(reinterpret_cast<const char*>(rows[n] + column + kLineColumns), _MM_HINT_T0);
-      _mm_prefetch(reinterpret_cast<const char*>(rows[n + 1] + column + kLineColumns), _MM_HINT_T0);
+      prefetch(rows[n] + column + kLineElements);
+      prefetch(rows[n + 1] + column + kLineElements);
+      if (column % kColumnsPerLine == 0) {
+        prefetch(upcoming[n] + value_line(column));
+        prefetch(upcoming[n + 1] + value_line(column));
+      }
       const auto value_low = (__m512bh)_mm512_permutex2var_epi16(first, low_order, second);
       const auto value_high = (__m512bh)_mm512_permutex2var_epi16(first, high_order, second);
       const uint32_t* pairs = weight_pairs + n / 2 * kGroupRows;
@@ -138,22 +168,26 @@ MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
   }
 }
 
-using AccumulateHeads =
-    void (*)(const uint16_t* const*, int, const uint32_t*, const float*, float*);
-constexpr int kMaxChunkHeads = 12;
-constexpr AccumulateHeads kAccumulateHeads[kMaxChunkHeads + 1] = {nullptr,
-                                                                  accumulate_heads<1>,
-                                                                  accumulate_heads<2>,
-                                                                  accumulate_heads<3>,
-                                                                  accumulate_heads<4>,
-                                                                  accumulate_heads<5>,
-                                                                  accumulate_heads<6>,
-                                                                  accumulate_heads<7>,
-                                                                  accumulate_heads<8>,
-                                                                  accumulate_heads<9>,
-                                                                  accumulate_heads<10>,
-                                                                  accumulate_heads<11>,
-                                                                  accumulate_heads<12>};
+using ScoreRows =
+    void (*)(const uint16_t*, float, const uint16_t* const*, const uint16_t* const*, float*);
+using AccumulateHeads = void (*)(
+    const uint16_t* const*, const uint16_t* const*, int, const uint32_t*, const float*, float*);
+
+// 12 heads fill the registers: 24 sums, in Q K^T of two rows and in P V of two vectors.
+constexpr int kMostHeads = 12;
+
+// [heads - 1]
+template <int... kHeads>
+constexpr std::array<ScoreRows, kMostHeads> score_table(std::integer_sequence<int, kHeads...>) {
+  return {score_rows<kHeads + 1>...};
+}
+template <int... kHeads>
+constexpr std::array<AccumulateHeads, kMostHeads> accumulate_table(
+    std::integer_sequence<int, kHeads...>) {
+  return {accumulate_heads<kHeads + 1>...};
+}
+constexpr auto kScoreRowsOf = score_table(std::make_integer_sequence<int, kMostHeads>());
+constexpr auto kAccumulateHeadsOf = accumulate_table(std::make_integer_sequence<int, kMostHeads>());
 
 class Bf16Tile : public HostTile {
  public:
@@ -161,24 +195,22 @@ class Bf16Tile : public HostTile {
 
   void load_queries(const RowGroup& group) {
     begin_group(group);
-    for (int pair = 0; pair < kPairs; ++pair) {
-      uint32_t* row = scratch_.query_pairs + pair * kGroupRows;
-      for (int r = 0; r < kGroupRows; ++r) {
-        row[r] = r < group.rows ? load_pair(group.query[r] + 2 * pair) : 0;
-      }
+    for (int r = 0; r < group.rows; ++r) {
+      std::copy_n(group.query[r], kHeadDim, scratch_.bf16_queries + r * kHeadDim);
     }
   }
 
   void scores(int32_t slot, const KvBlock& block) {
     begin_scores(block);
-    const uint16_t* const* upcoming = take_upcoming();
-    for (int n = 0; n < padded_rows(); n += kScoreRows) {
-      score_rows(scratch_.query_pairs,
-                 score_scale_,
-                 scratch_.rows[slot] + n,
-                 upcoming + n,
-                 scratch_.scores + n * kGroupRows);
-    }
+    for_heads(kMostHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+      for (int n = 0; n < padded_rows(); n += kScoreRows) {
+        kScoreRowsOf[heads - 1](scratch_.bf16_queries + first * kHeadDim,
+                                score_scale_,
+                                scratch_.rows[slot] + n,
+                                upcoming + n,
+                                scratch_.scores + n * kGroupRows + first);
+      }
+    });
   }
 
   MLA_AVX512_BF16 Rows row_max() const {
@@ -210,16 +242,14 @@ class Bf16Tile : public HostTile {
   }
 
   void accumulate(int32_t slot, const Rows& shrink) {
-    const int chunks = (group_rows_ + kMaxChunkHeads - 1) / kMaxChunkHeads;
-    for (int chunk = 0, first = 0; chunk < chunks; ++chunk) {
-      const int heads = (group_rows_ - first) / (chunks - chunk);
-      kAccumulateHeads[heads](scratch_.rows[slot],
-                              padded_rows(),
-                              scratch_.weight_pairs + first,
-                              shrink.values + first,
-                              scratch_.output + first * kValueDim);
-      first += heads;
-    }
+    for_heads(kMostHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+      kAccumulateHeadsOf[heads - 1](scratch_.rows[slot],
+                                    upcoming,
+                                    padded_rows(),
+                                    scratch_.weight_pairs + first,
+                                    shrink.values + first,
+                                    scratch_.output + first * kValueDim);
+    });
   }
 
   static MLA_AVX512_BF16 Rows exp2(const Rows& rows) {

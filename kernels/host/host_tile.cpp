@@ -16,6 +16,12 @@ int round_up_rows(int rows) {
   return (rows + kRowStep - 1) / kRowStep * kRowStep;
 }
 
+void prefetch(const uint16_t* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#endif
+}
+
 }  // namespace
 
 HostTile::HostTile(Scratch* scratch, const DecodeParams& params, CopyMode mode)
@@ -24,6 +30,7 @@ HostTile::HostTile(Scratch* scratch, const DecodeParams& params, CopyMode mode)
       score_scale_(static_cast<float>(params.softmax_scale / kLn2)),
       mode_(mode),
       page_shift_(std::countr_zero(static_cast<uint32_t>(params.page_size))),
+      issued_(scratch->zero_rows),
       upcoming_(scratch->zero_rows) {
   if (mode_ == CopyMode::kChecked) {
     scratch_.checked_ring.resize(size_t{kMaxStages} * kMaxTileN * kHeadDim);
@@ -35,6 +42,8 @@ void HostTile::begin_group(const RowGroup& group) {
   request_ = group.request;
   pending_.clear();
   std::fill_n(scratch_.output, group.rows * kValueDim, 0.0f);
+  // The softmax also computes the rows that the group lacks.
+  std::fill_n(scratch_.scores, kMaxTileN * kGroupRows, 0.0f);
 }
 
 void HostTile::locate(const KvBlock& block) {
@@ -44,7 +53,10 @@ void HostTile::locate(const KvBlock& block) {
   for (int i = 0; i < block.rows; ++i) {
     const int64_t n = block.begin + i;
     const int64_t page = pages[n >> page_shift_];
-    scratch_.located[i] = kv + ((page << page_shift_) + (n & in_page)) * params_.kv_row_stride;
+    const uint16_t* row = kv + ((page << page_shift_) + (n & in_page)) * params_.kv_row_stride;
+    scratch_.located[i] = row;
+    prefetch(row);
+    prefetch(row + kHeadDim - 1);
   }
   located_rows_ = round_up_rows(block.rows);
   std::fill(scratch_.located + block.rows, scratch_.located + located_rows_, scratch_.zero_row);
@@ -55,7 +67,7 @@ void HostTile::issue_copy(int32_t slot) {
   if (mode_ == CopyMode::kPrefetch) {
     std::copy_n(scratch_.located, located_rows_, rows);
     std::fill(rows + located_rows_, rows + kMaxTileN, scratch_.zero_row);
-    upcoming_ = rows;
+    issued_ = rows;
     return;
   }
   for (int i = 0; i < located_rows_; ++i) {
@@ -81,6 +93,7 @@ uint16_t* HostTile::checked_row(int32_t slot, int row) {
 
 void HostTile::begin_scores(const KvBlock& block) {
   padded_rows_ = round_up_rows(block.rows);
+  upcoming_ = std::exchange(issued_, scratch_.zero_rows);
 }
 
 void HostTile::mask(const KvBlock& block, const int64_t* limits) {
@@ -91,10 +104,6 @@ void HostTile::mask(const KvBlock& block, const int64_t* limits) {
       }
     }
   }
-}
-
-const uint16_t* const* HostTile::take_upcoming() {
-  return std::exchange(upcoming_, scratch_.zero_rows);
 }
 
 float HostTile::log2(float value) {

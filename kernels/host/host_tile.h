@@ -3,8 +3,13 @@
 // scratch memory, the copy ring, masks and the epilogue. No vector code here.
 //
 // One thread is one workgroup, so a barrier is nothing. A cached row is already where the thread
-// can read it, so an asynchronous copy is a row pointer plus prefetches, which the compute loops
-// issue a few lines at a time: a burst would fill the miss buffers and stall the loop behind it.
+// can read it, so an asynchronous copy is a row pointer plus prefetches, in two steps (NOTES.md has
+// the measurements):
+//   locate   one prefetch of each page that a row touches, for all rows of the block in one go. A
+//            prefetch that misses the TLB cannot retire until its address is translated, so page
+//            walks overlap only where nothing but other walks stands between them.
+//   copy     the lines themselves, a few at a time inside the compute loops over the block before:
+//            a burst would fill the miss buffers and stall the loop behind it.
 // With CopyMode::kChecked rows are really copied, into a ring that reads as NaN until the wait that
 // retires the copy.
 #pragma once
@@ -31,14 +36,24 @@ inline constexpr int kMaxStages = 4;
 // zeros.
 inline constexpr int kRowStep = 16;
 
-// Memory of one thread; the next work item reuses it. Arrays that a core sweeps over and over are
-// contiguous: queries take 36 KiB of L1 in fp32 and 18 KiB as bf16 pairs.
+// Elements of a cache line: the unit of prefetches.
+inline constexpr int kLineElements = 32;
+// Of a row's 18 lines, those that Q K^T over the block before prefetches; P V takes the others.
+inline constexpr int kScoreLines = 10;
+// P V prefetches one line of each row at every kColumnsPerLine-th of its columns, from here on.
+inline constexpr int kColumnsPerLine = 64;
+constexpr int value_line(int column) {
+  return (kScoreLines + column / kColumnsPerLine) * kLineElements;
+}
+static_assert(value_line(kValueDim) == kHeadDim);
+
+// Memory of one thread; the next work item reuses it. Queries are what a core sweeps over and over:
+// 12 heads take 27 KiB of L1 in fp32 and 14 KiB in bf16.
 struct alignas(64) Scratch {
-  alignas(64) float queries[kHeadDim * kGroupRows];             // [576][16]
-  alignas(64) uint32_t query_pairs[kHeadDim / 2 * kGroupRows];  // [288][16] pairs of bf16
-  alignas(64) float scores[kMaxTileN * kGroupRows];             // S and then P: [tile_n][16]
-  alignas(64) float output[kGroupRows * kValueDim];             // O: [16][512]
-  alignas(64) float wide_rows[kRowStep * 32];                   // a slice of 16 rows in fp32
+  alignas(64) float queries[kGroupRows * kHeadDim];          // [16][576]
+  alignas(64) uint16_t bf16_queries[kGroupRows * kHeadDim];  // [16][576]
+  alignas(64) float scores[kMaxTileN * kGroupRows];          // S and then P: [tile_n][16]
+  alignas(64) float output[kGroupRows * kValueDim];          // O: [16][512]
   alignas(64) uint32_t
       weight_pairs[kMaxTileN / 2 * kGroupRows];  // P as bf16 pairs: [tile_n / 2][16]
   alignas(64) uint16_t zero_row[kHeadDim] = {};
@@ -80,9 +95,18 @@ class HostTile {
   // Rows of the block at hand, up to the next multiple of kRowStep.
   int padded_rows() const { return padded_rows_; }
   void begin_scores(const KvBlock& block);
-  // Rows whose lines the loop over a block prefetches, line for line with those it works on. Each
-  // copy is handed out once.
-  const uint16_t* const* take_upcoming();
+  // Calls body(first head, number of heads, rows to prefetch) for near-equal parts of the group's
+  // heads of at most `most` each. The rows to prefetch are those of the block whose copy was issued
+  // last, line for line with the rows at hand, and rows of zeros after the first part.
+  template <class Body>
+  void for_heads(int most, const Body& body) const {
+    const int parts = (group_rows_ + most - 1) / most;
+    for (int part = 0, first = 0; part < parts; ++part) {
+      const int heads = (group_rows_ - first) / (parts - part);
+      body(first, heads, part == 0 ? upcoming_ : scratch_.zero_rows);
+      first += heads;
+    }
+  }
 
   Scratch& scratch_;
   const DecodeParams& params_;
@@ -101,7 +125,8 @@ class HostTile {
   int64_t request_ = 0;
   int located_rows_ = 0;  // padded
   int padded_rows_ = 0;
-  const uint16_t* const* upcoming_;
+  const uint16_t* const* issued_;    // each copy is handed out to one block
+  const uint16_t* const* upcoming_;  // what the block at hand prefetches
   std::vector<PendingCopy> pending_;
 };
 

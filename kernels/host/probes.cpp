@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 
+#include "kernels/host/cpu_info.h"
 #include "kernels/host/probe_kernels.h"
 #include "kernels/host/thread_pool.h"
 #include "kernels/workload.h"
@@ -14,6 +15,7 @@ namespace mla {
 namespace {
 
 constexpr int kRepetitions = 8;
+constexpr int64_t kUsualCache = int64_t{32} << 20;
 constexpr int64_t kLargestCache = int64_t{128} << 20;
 
 double seconds(const std::function<void()>& work) {
@@ -65,39 +67,11 @@ double read_rate(host::ThreadPool& pool) {
   return best;
 }
 
-// Nanoseconds of a load whose address depends on the one before, from random lines of `bytes`.
-double chase_ns(const uint64_t* words, int64_t bytes) {
-  constexpr int kLoads = 20000;
-  const uint64_t mask = static_cast<uint64_t>(bytes / 8 - 1) & ~uint64_t{7};
-  host::read_loop(words, bytes / 8);
-  uint64_t position = 1;
-  double best = 1e9;
-  for (int repetition = 0; repetition < 3; ++repetition) {
-    const double time = seconds([&] {
-      for (int i = 0; i < kLoads; ++i) position = mix64(position + words[position & mask]);
-    });
-    best = std::min(best, time / kLoads * 1e9);
-  }
-  volatile uint64_t keep = position;
-  static_cast<void>(keep);
-  return best;
-}
-
-// The first power of two whose random loads take half as long as those from memory. Beyond the
-// cache the time still grows with the TLB's misses, so that a later knee would not be the cache's.
-int64_t measure_cache() {
-  const TouchedBuffer buffer(2 * kLargestCache);
-  const double memory_ns = chase_ns(buffer.words(), 2 * kLargestCache);
-  int64_t bytes = int64_t{4} << 20;
-  while (bytes < kLargestCache && chase_ns(buffer.words(), bytes) < 0.5 * memory_ns) bytes *= 2;
-  return bytes;
-}
-
 }  // namespace
 
 int64_t host_cache_bytes() {
-  static const int64_t bytes = measure_cache();
-  return bytes;
+  const int64_t listed = host::listed_cache_bytes();
+  return listed == 0 ? kUsualCache : std::clamp(listed, kUsualCache, kLargestCache);
 }
 
 HostRates probe_host(int threads) {

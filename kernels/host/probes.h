@@ -17,9 +17,11 @@ struct HostRates {
 // Takes about a second. `threads` as in "cpu:threads=N".
 HostRates probe_host(int threads);
 
-// The least power of two, 4 to 128 MiB, that does not quite fit into the caches a thread can reach.
-// Measured once a process (0.15 s on an idle machine), because hypervisors report the sum over all
-// chips of a machine. Reading twice as much pushes everything else out.
+// What a cold sample takes the last-level cache for; reading twice as much pushes everything else
+// out. The size that the system lists, but 32 MiB where it lists none or less (what a core of
+// current servers reaches) and at most 128 MiB (hypervisors list the sum over all chips). A rule
+// and not a measurement: every worker process needs it, and touching enough memory to measure it
+// took 14 to 36 s on a loaded machine.
 int64_t host_cache_bytes();
 
 }  // namespace mla

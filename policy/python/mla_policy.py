@@ -8,7 +8,6 @@
 The library is found by MLA_POLICY_LIBRARY, beside this file, or by the system's loader.
 """
 import ctypes
-import ctypes.util
 import os
 import warnings
 
@@ -69,10 +68,11 @@ class _Counts(_Sized):
 
 
 def _load_library():
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libmla_policy.so.0")
+    soname = "libmla_policy.so.%d.%d" % _ABI
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), soname)
     path = os.environ.get("MLA_POLICY_LIBRARY")
     if not path:
-        path = beside if os.path.exists(beside) else "libmla_policy.so.0"
+        path = beside if os.path.exists(beside) else soname
     library = ctypes.CDLL(path)
     pointer = ctypes.c_void_p
     signatures = {
@@ -139,7 +139,7 @@ class Policy:
         size = ctypes.c_int64()
         status = self._library.mla_policy_workspace_bound(self._handle, make_shape(**fields), size)
         if status != OK:
-            raise ValueError("shape out of range")
+            raise ValueError("shape out of range" if self._handle else "no policy")
         return size.value
 
     def reload(self):
@@ -155,7 +155,7 @@ class Policy:
         size = self._library.mla_policy_status_text(self._handle, None, 0)
         buffer = ctypes.create_string_buffer(size)
         self._library.mla_policy_status_text(self._handle, buffer, size)
-        return buffer.value.decode()
+        return os.fsdecode(buffer.value)  # it quotes paths, which may be any bytes
 
     def close(self):
         self._library.mla_policy_close(self._handle)

@@ -44,7 +44,14 @@ class CheckHeaders(unittest.TestCase):
     def test_a_header_that_needs_another_one_first_is_rejected(self):
         status, output = run_check([TOOLS / "check_headers"], {"db/a.h": "std::string text();\n"})
         self.assertNotEqual(status, 0)
-        self.assertIn("db/a.h does not compile alone", output)
+        self.assertIn("does not compile by itself as c++20: db/a.h", output)
+
+    def test_a_header_is_left_to_the_build_only_if_its_source_includes_it_first(self):
+        header = {"db/a.h": "std::string text();\n"}
+        first = {"db/a.cpp": '// a\n#include "db/a.h"\n'}
+        second = {"db/a.cpp": '#include <string>\n#include "db/a.h"\n'}
+        self.assertEqual(run_check([TOOLS / "check_headers"], header | first)[0], 0)
+        self.assertNotEqual(run_check([TOOLS / "check_headers"], header | second)[0], 0)
 
     def test_a_plain_header_of_kernels_is_held_to_cxx17(self):
         text = "#include <concepts>\nstatic_assert(std::integral<int>);\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command line as hostile input: lines of the input are its words. Nothing but a usage error
-// may come of it, lists stay within their bounds, and what is accepted is quoted so that it parses
-// again.
+// may come of it, lists stay within their bounds, and what is accepted is quoted so that a shell
+// reads the same words again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,6 +30,25 @@ void expect_usage_errors_only(Function function) {
   }
 }
 
+// As a shell takes `line` apart, of whose quoting shell_quoted() uses '...' and a backslash.
+std::vector<std::string> shell_words(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool in_quotes = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\'') {
+      in_quotes = !in_quotes;
+    } else if (in_quotes) {
+      words.back() += c;
+    } else if (c == ' ') {
+      words.emplace_back();
+    } else {
+      words.back() += c == '\\' && i + 1 < line.size() ? line[++i] : c;
+    }
+  }
+  return words;
+}
+
 void check_values(const std::string& text) {
   using namespace mla::tools;
   expect_usage_errors_only([&] {
@@ -49,7 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<std::string> words = mla::tools::split(input, '\n');
   expect_usage_errors_only([&] {
     const mla::tools::Options options = mla::tools::parse_options(words);
-    require(options.command_line.rfind("mla-tune ", 0) == 0);
+    std::vector<std::string> expected = {"mla-tune"};
+    expected.insert(expected.end(), words.begin(), words.end());
+    require(shell_words(options.command_line) == expected);
   });
   for (const std::string& word : words) check_values(word);
   return 0;

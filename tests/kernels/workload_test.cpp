@@ -180,6 +180,21 @@ BOOST_AUTO_TEST_CASE(the_first_and_last_row_of_each_split_tile_and_page_are_spik
   }
 }
 
+BOOST_AUTO_TEST_CASE(more_page_indices_than_32_bits_count_are_refused_before_they_wrap) {
+  const Problem problem =
+      parse_problem("batch=65535 nhead=1 seq_len=68000 shared_prefix=68000/65535");
+  BOOST_CHECK_EXCEPTION(Workload(problem, {}), Error, [](const Error& error) {
+    return error.code() == ErrorCode::kDevice &&
+           std::string(error.what()).find("4456380000 page indices") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_smaller_than_its_requests_is_refused) {
+  WorkloadOptions options;
+  options.pool_pages = 5;
+  BOOST_CHECK_THROW(Workload(parse_problem("batch=3 nhead=1 seq_len=2"), options), Error);
+}
+
 BOOST_AUTO_TEST_CASE(lengths_that_do_not_fit_the_problem_are_refused) {
   WorkloadOptions options;
   options.lengths = {1, 2};

@@ -82,7 +82,11 @@ BOOST_AUTO_TEST_CASE(a_c99_program_gets_the_tuned_plan) {
   BOOST_TEST(plan.winner_id == 1);
 }
 
-BOOST_AUTO_TEST_CASE(the_version_is_that_of_the_header) {
+BOOST_AUTO_TEST_CASE(the_version_is_that_of_the_header_and_of_the_project) {
+  const std::string text = std::to_string(MLA_POLICY_VERSION_MAJOR) + "." +
+                           std::to_string(MLA_POLICY_VERSION_MINOR) + "." +
+                           std::to_string(MLA_POLICY_VERSION_PATCH);
+  BOOST_TEST(text == MLA_PROJECT_VERSION);
   BOOST_TEST(mla_policy_version() == MLA_POLICY_VERSION_MAJOR * 10000u +
                                          MLA_POLICY_VERSION_MINOR * 100u +
                                          MLA_POLICY_VERSION_PATCH);

@@ -2,6 +2,7 @@
 """The ctypes module against the built library, with the default policy of an MI355X and of a CPU."""
 import os
 import sys
+import tempfile
 import unittest
 import warnings
 
@@ -44,6 +45,29 @@ class PolicyTest(unittest.TestCase):
         self.assertEqual(len(caught.warnings), 1)
         self.assertFalse(policy.reload())
         policy.close()
+
+    def test_a_path_that_is_not_utf8_is_named_and_not_an_error(self):
+        with self.assertWarns(RuntimeWarning) as caught:
+            policy = Policy(paths=[b"/nonexistent/\xff.db"], **DEVICE)
+        self.assertIn(os.fsdecode(b"\xff.db"), str(caught.warning))
+        policy.close()
+
+    def test_a_closed_policy_raises_and_closing_again_is_allowed(self):
+        policy = self.open()
+        policy.close()
+        policy.close()
+        with self.assertRaisesRegex(ValueError, "no policy"):
+            policy.plan(batch=1, nhead=12, seq_len=1024)
+
+    def test_a_file_of_noise_is_a_warning_and_the_default(self):
+        with tempfile.NamedTemporaryFile() as noise:
+            noise.write(b"x" * 5000)
+            noise.flush()
+            with self.assertWarnsRegex(RuntimeWarning, "not an SQLite database"):
+                policy = Policy(paths=[noise.name], **DEVICE)
+            with policy:
+                self.assertFalse(policy.reload())
+                self.assertEqual(policy.plan(batch=8, nhead=12, seq_len=68000).splits, 32)
 
     def test_an_unusable_device_raises(self):
         with self.assertRaises(ValueError):

@@ -136,6 +136,15 @@ BOOST_AUTO_TEST_CASE(check_finds_damage_inside_a_file_that_opens) {
   BOOST_TEST((result.status == 1 || result.status == 4), result.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_colon_in_an_option_belongs_to_the_name_of_the_file) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("a:b.db");
+  BOOST_REQUIRE(run(run_words(path)).status == 0);
+  const ProgramResult found =
+      run({"lookup", "--device", kDevice, "--seq-len", "1024", "--strict", "--db", path});
+  BOOST_TEST(found.status == 0, found.err);
+}
+
 BOOST_AUTO_TEST_CASE(the_environment_names_the_database_and_the_option_beats_it) {
   TemporaryDirectory directory;
   const std::string path = sound_database(directory);

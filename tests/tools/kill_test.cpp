@@ -29,11 +29,21 @@ namespace fs = std::filesystem;
 struct Scenario {
   std::string device;
   std::vector<std::string> problems;
+  std::vector<std::string> configs;  // what is tried; empty: ten of the space
 };
+// Named configurations spare every one of the many runs the listing of a space of 35,000.
 const Scenario kAnalytic = {"analytic:noise=0.5%,seed=3",
-                            {"batch=8 nhead=12 seq_len=4096", "batch=24 nhead=12 seq_len=4096"}};
+                            {"batch=8 nhead=12 seq_len=4096", "batch=24 nhead=12 seq_len=4096"},
+                            {"splits=4",
+                             "splits=8",
+                             "splits=16",
+                             "splits=16 wait=partial",
+                             "splits=32 stages=3",
+                             "splits=32 stages=3 wait=partial",
+                             "splits=64 tile_n=32",
+                             "splits=64 stage1_warps=8"}};
 // Real kernels and checks in a worker process, with times that do not depend on the machine.
-const Scenario kCpu = {"faulty:fixed:cpu:threads=1", {"batch=2 nhead=3 seq_len=64"}};
+const Scenario kCpu = {"faulty:fixed:cpu:threads=1", {"batch=2 nhead=3 seq_len=64"}, {}};
 
 // In a child process, as SQLite's state does not survive a fork. The exit status says whether every
 // shape has its winner.
@@ -44,6 +54,9 @@ void tune(const Scenario& scenario, const std::string& database) {
   for (const std::string& text : scenario.problems) problems.push_back(parse_problem(text));
   tuner::SessionOptions options;
   options.max_configs = 10;
+  for (const std::string& text : scenario.configs) {
+    options.only.push_back(parse_config(text, source->space().neutral()));
+  }
   const std::atomic<bool> stop{false};
   const tuner::SessionResult result = tuner::run_session(
       *source, &store, db::RunInfo{}, problems, options, [](const tuner::ProgressEvent&) {}, stop);

@@ -219,19 +219,19 @@ BOOST_AUTO_TEST_CASE(the_space_of_a_shape_is_listed_with_reasons) {
 BOOST_AUTO_TEST_CASE(an_interrupted_run_says_how_to_resume_and_the_resumed_one_finishes) {
   const std::string path = sweep().directory.file("interrupted.db");
   const Words args = {
-      "run", "--device", "analytic", "--batch", "1..8", "--seq-len", "16384", "--db", path};
+      "run", "--device", "analytic", "--batch", "1..4", "--seq-len", "16384", "--db", path};
   Program first(args);
-  BOOST_REQUIRE(first.wait_for_error_text("begin 2/8"));
+  BOOST_REQUIRE(first.wait_for_error_text("begin 2/4"));
   first.signal(SIGINT);
   const ProgramResult stopped = first.wait();
   BOOST_TEST(stopped.status == 130, stopped.err);
-  BOOST_TEST(stopped.err.find("resume with: mla-tune run --device analytic --batch 1..8") !=
+  BOOST_TEST(stopped.err.find("resume with: mla-tune run --device analytic --batch 1..4") !=
                  std::string::npos,
              stopped.err);
   BOOST_TEST(run({"db", "check", "--db", path}).status == 0);
   const ProgramResult resumed = run(args);
   BOOST_TEST(resumed.status == 0, resumed.err);
-  BOOST_TEST(resumed.out.find("8 of 8 shapes") != std::string::npos, resumed.out);
+  BOOST_TEST(resumed.out.find("4 of 4 shapes") != std::string::npos, resumed.out);
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_that_is_too_small_ends_with_status_5_and_says_what_is_left) {

@@ -4,8 +4,10 @@
 #define BOOST_TEST_MODULE tools_usage
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/support/temporary_directory.h"
@@ -58,6 +60,31 @@ BOOST_AUTO_TEST_CASE(usage_errors_are_one_line_that_names_the_option_and_the_val
                2,
                "mla-tune run: shared_prefix: 100 is not in 0..50",
                {.environment = {{"HOME", "/nonexistent"}}});
+  expect_error({"lookup", "--shared-prefix", "100", "--db", "/nonexistent/x.db"},
+               2,
+               "mla-tune lookup: --shared-prefix: needs --seq-len, of which it is a part");
+  expect_error({"bench", "--device", "analytic"},
+               2,
+               "mla-tune bench: 'analytic' has no machine to measure; give --config to compare");
+}
+
+BOOST_AUTO_TEST_CASE(the_bench_of_lookups_refuses_options_that_it_would_ignore) {
+  const std::vector<Words> ignored = {
+      {"--batch", "3"}, {"--device", "cpu"}, {"--config", "splits=2"}, {"--rounds", "20"}};
+  for (const Words& option : ignored) {
+    Words args = {"bench", "lookup"};
+    args.insert(args.end(), option.begin(), option.end());
+    expect_error(args, 2, "mla-tune bench: lookup: takes no shape, --device, --config or --rounds");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_bench_of_lookups_removes_its_databases) {
+  TemporaryDirectory directory;
+  Program bench({"bench", "lookup"}, {.environment = {{"TMPDIR", directory.path().string()}}});
+  BOOST_REQUIRE(bench.wait_for_error_text("timing lookups among 256 winners"));
+  bench.signal(SIGINT);
+  BOOST_TEST(bench.wait().status == 130);
+  BOOST_TEST(std::filesystem::is_empty(directory.path()));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_home_the_program_asks_for_a_database) {
@@ -79,6 +106,14 @@ BOOST_AUTO_TEST_CASE(a_recording_that_is_missing_is_named) {
   BOOST_TEST(result.err.find("/nonexistent.csv") != std::string::npos, result.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_replay_device_without_a_file_is_told_how_it_is_written) {
+  for (const char* device : {"replay", "replay:"}) {
+    const ProgramResult result = run({"space", "--device", device});
+    BOOST_TEST(result.status == 2);
+    BOOST_TEST(result.err.find("replay:FILE") != std::string::npos, result.err);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(help_and_version_succeed_on_standard_output) {
   for (const Words& args : {Words{"--help"},
                             Words{"--version"},
@@ -90,6 +125,14 @@ BOOST_AUTO_TEST_CASE(help_and_version_succeed_on_standard_output) {
     BOOST_TEST(result.out.find("mla-tune") != std::string::npos);
     BOOST_TEST(result.err == "");
   }
+}
+
+BOOST_AUTO_TEST_CASE(help_of_a_verb_is_the_same_in_either_order) {
+  BOOST_TEST(run({"help", "run"}).out == run({"run", "--help"}).out);
+  BOOST_TEST(run({"--help", "db"}).out == run({"db", "--help"}).out);
+  expect_error({"help", "rnu"},
+               2,
+               "mla-tune: 'rnu' is not a verb, did you mean 'run'?; see mla-tune --help");
 }
 
 BOOST_AUTO_TEST_CASE(help_documents_every_exit_status) {
@@ -105,6 +148,16 @@ BOOST_AUTO_TEST_CASE(a_result_that_cannot_be_written_is_no_success) {
   std::fclose(full);
   const std::string command = std::string(MLA_TUNE_PROGRAM) + " --help >/dev/full 2>/dev/null";
   BOOST_TEST(WEXITSTATUS(std::system(command.c_str())) == 70);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_standard_error_ends_neither_a_run_nor_an_error_message) {
+  TemporaryDirectory directory;
+  const auto status = [](const std::string& command) {
+    return WEXITSTATUS(std::system((MLA_TUNE_PROGRAM " " + command + " >/dev/null 2>&-").c_str()));
+  };
+  BOOST_TEST(status("run --device analytic:copies=2 --db '" + directory.file("a.db") + "'") == 0);
+  BOOST_TEST(status("db check --db '" + directory.file("a.db") + "'") == 0);
+  BOOST_TEST(status("rnu") == 2);
 }
 
 BOOST_AUTO_TEST_CASE(completion_scripts_are_correct_shell_and_offer_verbs_and_options) {

@@ -58,7 +58,9 @@ std::map<GuardState, int> resample(const std::vector<double>& gains, double sign
   std::map<GuardState, int> states;
   for (unsigned seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);
-    ++states[play([&] { return sign * gains[random() % gains.size()]; }).state];
+    const GuardDecision decision = play([&] { return sign * gains[random() % gains.size()]; });
+    BOOST_TEST_REQUIRE((decision.rounds >= 15 && decision.rounds <= 60));
+    ++states[decision.state];
   }
   return states;
 }

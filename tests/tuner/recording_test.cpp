@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(csv_reads_quotes_commas_and_both_line_ends) {
 
 BOOST_AUTO_TEST_CASE(csv_mistakes_name_file_and_line) {
   check_error("", "file.csv:1: no header");
-  check_error("a,a\n", "file.csv:1: column a: there are two");
+  check_error("a,a\n", "file.csv:1: column 'a': there are two");
   check_error("a,b\n1\n", "file.csv:2: expected 2 cells, found 1");
   check_error("a,b\n1,\"2\n", "file.csv:2: a quoted cell");
   check_error("a,b\n1,2\"3\n", "file.csv:2: a quote inside");
@@ -86,6 +86,9 @@ BOOST_AUTO_TEST_CASE(recording_mistakes_name_file_line_and_column) {
   check_error(kHead + "time_us\n8,12,100,2,never,5\n", "file.csv:3: column wait");
   check_error(kHead + "time_us\n0,12,100,2,drain,5\n", "file.csv:3: column batch");
   check_error(kHead + "time_us\n8 q_len=2,12,100,2,drain,5\n", "column batch: '8 q_len=2'");
+  check_error(kHead + "time_us\n8,12,0,2,drain,5\n", "file.csv:3: column seq_len: 0");
+  check_error(kHead + "time_us\n8,12,100,65537,drain,5\n", "column splits: 65537 is above 65536");
+  check_error(kHead + "time_us\n8,12,100,2,drain,\033\n", "column time_us: '?'");
   check_error(kHead + "time_us\n8,12,100,2,drain,-5\n", "column time_us: '-5'");
   check_error(kHead + "time_us\n8,12,100,2,drain,nan\n", "column time_us: 'nan'");
   check_error(kHead + "time_us\n", "no rows");
@@ -182,4 +185,6 @@ BOOST_AUTO_TEST_CASE(mistakes_in_a_spec_name_the_option) {
     BOOST_CHECK_THROW(open_replay_source(file + bad), Error);
   BOOST_CHECK_THROW(open_replay_source("no/such/file.csv"), Error);
   BOOST_CHECK_THROW(open_replay_source(MLA_TEST_ASSETS), Error);
+  BOOST_CHECK_THROW(open_replay_source(""), Error);
+  BOOST_CHECK_THROW(open_replay_source(std::string(5000, 'x')), Error);  // no file name is so long
 }

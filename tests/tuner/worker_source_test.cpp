@@ -29,7 +29,7 @@ const KernelConfig kDefault = parse_config("splits=4");
 const KernelConfig kOther = parse_config("splits=2");
 
 // Generous for a busy machine, short where a hang is waited for.
-constexpr WorkerLimits kShortLimits{60, 4, 1e9, 3, 50};
+constexpr WorkerLimits kShortLimits{60, 8, 1e9, 5, 50};
 
 // A source on the test's worker program whose default is admitted already.
 struct Ready {
@@ -228,6 +228,8 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_worker_is_told_by_signal_status_and_last_line)
   BOOST_TEST((outcome_of_end(SIGSEGV, true, "").kind == OutcomeKind::kFault));
   BOOST_TEST(outcome_of_end(SIGABRT, false, "assertion failed").text ==
              "the worker was ended by SIGABRT: assertion failed");
+  BOOST_TEST(outcome_of_end(SIGABRT, false, "\033[31mred").text ==
+             "the worker was ended by SIGABRT:  [31mred");
   BOOST_TEST(outcome_of_end(3 << 8, false, "").text == "the worker exited with status 3");
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The spiked rows of a workload: those whose loss or doubling has to show in the output.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "kernels/bf16.h"
+#include "kernels/partition.h"
+#include "kernels/workload.h"
+
+namespace mla {
+namespace {
+
+constexpr int kMaxSpikesPerHead = 48;
+constexpr uint64_t kSpikeStream = 0x53;  // a stream apart from those of workload.cpp
+
+double dot(const uint16_t* a, const uint16_t* b, int first, int last) {
+  double sum = 0;
+  for (int i = first; i < last; ++i) sum += double{bf16_to_float(a[i])} * bf16_to_float(b[i]);
+  return sum;
+}
+
+// The rows at the edges of tiles, pages and splits; at most `most`, chosen at random, but the first
+// and the last row always.
+std::vector<int64_t> edge_rows(int64_t rows,
+                               const WorkloadOptions& options,
+                               int64_t page_size,
+                               size_t most,
+                               std::mt19937_64& random) {
+  std::set<int64_t> edges;
+  const auto add_edges = [&](int64_t step) {
+    for (int64_t n = 0; step > 0 && n < rows; n += step) {
+      edges.insert(n);
+      edges.insert(std::min(n + step, rows) - 1);
+    }
+  };
+  add_edges(options.spike_tile_n);
+  if (page_size > 1) add_edges(page_size);
+  const int64_t splits = effective_splits(rows, options.spike_splits, options.spike_tile_n);
+  for (int64_t s = 0; s < splits; ++s) {
+    const RowRange range = split_range(rows, options.spike_splits, options.spike_tile_n, s);
+    edges.insert({range.begin, range.end - 1});
+  }
+  std::vector<int64_t> chosen(edges.begin(), edges.end());
+  if (chosen.size() > most) {
+    std::swap(chosen[1], chosen.back());
+    std::shuffle(chosen.begin() + 2, chosen.end(), random);
+    chosen.resize(most);
+  }
+  return chosen;
+}
+
+// A spike gives one (t, head) a logit of about log(8 x rows), through the 64 rope columns only, so
+// that V stays random: n spikes of equal weight and orthogonal V make an output of which each is 1
+// / sqrt(n), above 14 % for 48. The rest of the row's logit is cancelled, so that the weights are
+// equal.
+void aim_at_query(const uint16_t* q, double scale, double target, std::vector<uint16_t>* row) {
+  const double base = scale * dot(q, row->data(), 0, kValueDim);
+  const double rope = scale * dot(q, q, kValueDim, kHeadDim);
+  const auto factor = static_cast<float>((target - base) / rope);
+  for (int i = kValueDim; i < kHeadDim; ++i) {
+    (*row)[static_cast<size_t>(i)] = float_to_bf16(factor * bf16_to_float(q[i]));
+  }
+}
+
+}  // namespace
+
+void Workload::make_spikes(const WorkloadOptions& options) {
+  const DecodeParams p = params();
+  std::mt19937_64 random(mix64(seed_ ^ kSpikeStream));
+  // Pool rows: a shared row is spiked once, for the first request of its group.
+  std::set<int64_t> taken;
+  const auto most = static_cast<size_t>(kMaxSpikesPerHead * problem_.nhead * problem_.q_len);
+  for (int64_t b = 0; b < problem_.batch; ++b) {
+    const int64_t rows = lengths_[static_cast<size_t>(b)];
+    if (rows == 0) continue;
+    const std::vector<int64_t> chosen = edge_rows(rows, options, problem_.page_size, most, random);
+    const double target = std::log(8.0 * static_cast<double>(rows));
+    int64_t turn = static_cast<int64_t>(random() % static_cast<uint64_t>(problem_.nhead));
+    for (const int64_t n : chosen) {
+      const int64_t pool_row = row_offset(p, b, n) / p.kv_row_stride;
+      if (!taken.insert(pool_row).second) continue;
+      SpikeRow spike{pool_row, b, n, 0, turn % problem_.nhead, std::vector<uint16_t>(kHeadDim)};
+      spike.t = turn / problem_.nhead % problem_.q_len;
+      if (n >= visible_rows(rows, problem_.q_len, spike.t)) spike.t = problem_.q_len - 1;
+      ++turn;
+      fill_base_row(seed_, pool_row, spike.values.data());
+      const uint16_t* q =
+          p.q + (b * problem_.q_len + spike.t) * q_token_stride_ + spike.head * q_head_stride_;
+      aim_at_query(q, p.softmax_scale, target, &spike.values);
+      spikes_.push_back(std::move(spike));
+    }
+  }
+}
+
+}  // namespace mla
