@@ -67,6 +67,20 @@ BOOST_AUTO_TEST_CASE(the_neutral_wait_is_the_drain_on_amdgcn_and_the_full_ring_e
   BOOST_TEST((make_space(h200).neutral().wait == Wait::kPartial));
 }
 
+BOOST_AUTO_TEST_CASE(on_an_h200_both_teams_of_a_workgroup_need_a_ring) {
+  DeviceInfo h200;
+  BOOST_REQUIRE(known_device("H200", &h200));
+  const Space space = make_space(h200);
+  const auto violation = [&](const char* text) {
+    return space.violation(Problem{}, parse_config(text, space.neutral())).value_or("");
+  };
+  BOOST_TEST(violation("") == "");
+  BOOST_TEST(violation("tile_n=16 stages=11 stage1_warps=4") == "");
+  BOOST_TEST(violation("tile_n=16 stages=11 stage1_warps=8") ==
+             "the copy ring does not fit into 232448 bytes of shared memory");
+  BOOST_TEST(violation("tile_n=128") == "tile_n=128 is not legal here; the nearest is 64");
+}
+
 BOOST_AUTO_TEST_CASE(an_illegal_value_names_the_nearest_legal_ones) {
   const Space space = make_space(host());
   KernelConfig config = space.neutral();
