@@ -12,13 +12,16 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 namespace mla {
 
 // Not deduced: block_count(rows, 64) counts in int64_t whatever its arguments are.
 template <class Int>
-using Same = std::type_identity_t<Int>;
+struct SameType {
+  using Type = Int;
+};
+template <class Int>
+using Same = typename SameType<Int>::Type;
 
 template <class Int>
 struct BasicRowRange {

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/config.h"
 #include "kernels/decode_params.h"
+#include "kernels/partition.h"
 
 namespace mla {
 
@@ -64,7 +64,7 @@ constexpr int64_t stage1_items(const DecodeParams& p, const KernelConfig& config
 template <class Int = int64_t>
 constexpr Stage1Item stage1_item(const DecodeParams& p,
                                  const KernelConfig& config,
-                                 std::type_identity_t<Int> index) {
+                                 Same<Int> index) {
   if (config.order == Order::kSplitMajor) return {index / config.splits, index % config.splits};
   const Int groups = row_group_count<Int>(p);
   return {index % groups, index / groups};
