@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_read_only_directory_refuses_a_run_and_leaves_nothing) {
   std::filesystem::permissions(
       locked, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   const std::string path = (locked / "tuning.db").string();
-  expect_refused(run_words(path), path, {.unprivileged = true, .environment = {}});
+  expect_refused(run_words(path), path, {.environment = {}, .unprivileged = true});
   BOOST_TEST(std::filesystem::is_empty(locked));
 }
 
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_named_and_the_file_stays_sound) {
   Words more = run_words(path);
   more[4] = "1..4";
   const auto bytes = static_cast<long>(std::filesystem::file_size(path));
-  expect_refused(more, path, {.max_file_bytes = bytes + 4096, .environment = {}});
+  expect_refused(more, path, {.environment = {}, .max_file_bytes = bytes + 4096});
   BOOST_TEST(run({"db", "check", "--db", path}).status == 0);
 }
 
