@@ -4,11 +4,18 @@
 #include <numeric>
 
 namespace mla::tuner {
+namespace {
+
+// The rest is for what surrounds the samples: starting the process and its worker, the sample that
+// runs when a deadline passes, the last commit, the result.
+constexpr double kUsableShare = 0.98;
+
+}  // namespace
 
 // Half by arithmetic and half evenly, since a sample also pays costs that do not grow with the
 // shape (a cache flush, a launch, a check).
 Budget::Budget(double budget_s, const std::vector<Problem>& problems)
-    : budget_s_(budget_s), start_(Clock::now()) {
+    : budget_s_(kUsableShare * budget_s), start_(Clock::now()) {
   double flops = 0;
   for (const Problem& problem : problems) flops += decode_flops(problem);
   for (const Problem& problem : problems)

@@ -11,7 +11,8 @@ namespace mla::tuner {
 
 class Budget {
  public:
-  // budget_s 0: no limit.
+  // budget_s: of the whole program, a small share of which is kept back for its start and end; 0: no
+  // limit.
   Budget(double budget_s, const std::vector<Problem>& problems);
 
   // End of the time that shape `index` may use, given that the shapes before it are done.
@@ -22,7 +23,7 @@ class Budget {
   double work_after(size_t index) const;
 
  private:
-  double budget_s_;
+  double budget_s_;  // without the share kept back
   Clock::time_point start_;
   std::vector<double> weights_;
 };
