@@ -116,7 +116,8 @@ bool KernelConfig::operator<(const KernelConfig& other) const {
 std::string value_text(Knob knob, int32_t value) {
   const auto* names = enumerators(knob);
   if (names == nullptr) return std::to_string(value);
-  if (value < 0 || value >= static_cast<int32_t>(names->size())) return std::string("?").append(std::to_string(value));
+  if (value < 0 || value >= static_cast<int32_t>(names->size()))
+    return std::string("?").append(std::to_string(value));
   return std::string((*names)[static_cast<size_t>(value)]);
 }
 

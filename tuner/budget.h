@@ -11,8 +11,8 @@ namespace mla::tuner {
 
 class Budget {
  public:
-  // budget_s: of the whole program, a small share of which is kept back for its start and end; 0: no
-  // limit.
+  // budget_s: of the whole program, a small share of which is kept back for its start and end; 0:
+  // no limit.
   Budget(double budget_s, const std::vector<Problem>& problems);
 
   // End of the time that shape `index` may use, given that the shapes before it are done.
