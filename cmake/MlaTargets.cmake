@@ -32,7 +32,8 @@ function(mla_library target)
   add_library(mla::${short} ALIAS ${target})
 endfunction()
 
-# mla_test(kernels_config SOURCES config_test.cpp LINK mla::types [LABELS long] [TIMEOUT s]): one Boost.Test program.
+# mla_test(kernels_config SOURCES config_test.cpp LINK mla::types [LABELS long|threads] [TIMEOUT s]): one Boost.Test
+# program. Label "long": for `tools/test --full`. Label "threads": what a thread sanitizer build is for.
 function(mla_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
@@ -49,6 +50,9 @@ function(mla_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
   if(ARG_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  endif()
+  if(threads IN_LIST ARG_LABELS)
+    add_dependencies(thread_tests ${name}_test)
   endif()
 endfunction()
 
