@@ -88,8 +88,6 @@ class RunningSoftmax {
     return result;
   }
 
-  double total() const { return total_; }
-
  private:
   std::array<double, kValueDim> sum_{};
   double total_ = 0;
