@@ -20,8 +20,8 @@ inline void check(hipError_t status, const std::string& what) {
   if (status != hipSuccess) throw Error(ErrorCode::kDevice, what + ": " + describe(status));
 }
 
-// What a kernel did and not what a launch was refused for. HIP's NVIDIA headers answer "unknown" for
-// the faults they have no code for: misaligned addresses, illegal instructions.
+// What a kernel did and not what a launch was refused for. HIP's NVIDIA headers answer "unknown"
+// for the faults they have no code for: misaligned addresses, illegal instructions.
 inline bool is_fault(hipError_t status) {
   return status == hipErrorIllegalAddress || status == hipErrorLaunchFailure ||
          status == hipErrorLaunchTimeOut || status == hipErrorAssert ||

@@ -36,6 +36,8 @@ class CheckLayering(unittest.TestCase):
             ("kernels/config.cpp", "<sys/mman.h>"),
             ("kernels/host/host_device.cpp", '"db/store.h"'),
             ("kernels/host/host_device.cpp", "<fmt/format.h>"),
+            ("kernels/hip/hip_device.hip", "<cuda_runtime.h>"),
+            ("kernels/gpu/launch.cuh", '"tuner/session.h"'),
             ("db/store.h", "<SQLiteCpp/SQLiteCpp.h>"),
             ("db/store.cpp", '"policy/lookup.h"'),
             ("db/store.cpp", '"kernels/device.h"'),

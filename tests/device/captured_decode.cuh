@@ -21,9 +21,9 @@ class CapturedDecode {
   CapturedDecode(const Workload& workload, const KernelConfig& config, int64_t first_page = 0)
       : params_(workload.params()) {
     const DeviceInfo& info = test_gpu().info();
-    hip::check(
-        launcher_.init(std::stoi(info.arch.substr(3)), static_cast<size_t>(info.local_memory_bytes)),
-        "init");
+    hip::check(launcher_.init(std::stoi(info.arch.substr(3)),
+                              static_cast<size_t>(info.local_memory_bytes)),
+               "init");
     fill_pool(workload, first_page);
     std::vector<int32_t> pages = workload.kv_indices();
     const auto used = static_cast<size_t>(workload.kv_indptr().back());
@@ -42,8 +42,8 @@ class CapturedDecode {
     params_.out = out_.as<uint16_t>();
     params_.lse = lse_.as<float>();
     params_.workspace = workspace_.as<void>();
-    const Outcome captured = graph_.capture(
-        stream_, [&] { return launcher_.decode(params_, config, stream_.get()); });
+    const Outcome captured =
+        graph_.capture(stream_, [&] { return launcher_.decode(params_, config, stream_.get()); });
     BOOST_REQUIRE_MESSAGE(captured.ok(), captured.text);
     workspace_bytes_ = workspace_size(config);
   }
@@ -95,8 +95,8 @@ class CapturedDecode {
     pool_.require(begin + bytes, "pool");
     hip::check(hipMemset(pool_.as<void>(), 0xFF, begin + bytes), "pool");
     if (params_.kv != nullptr) {
-      hip::check(
-          hipMemcpy(pool_.as<uint8_t>() + begin, params_.kv, bytes, hipMemcpyHostToDevice), "pool");
+      hip::check(hipMemcpy(pool_.as<uint8_t>() + begin, params_.kv, bytes, hipMemcpyHostToDevice),
+                 "pool");
     }
     hip::check(hipStreamSynchronize(nullptr), "pool");
     params_.kv = pool_.as<void>();

@@ -164,10 +164,13 @@ class LoggedDecode {
       for (int b = 0; b < kBatch; ++b) {
         lengths.rows[b] = static_cast<int32_t>(length(b, first_step + i));
       }
-      grow<<<64, kHeadDim, 0, stream>>>(lengths, all_indptr_.as<int32_t>(),
+      grow<<<64, kHeadDim, 0, stream>>>(lengths,
+                                        all_indptr_.as<int32_t>(),
                                         all_indices_.as<int32_t>(),
-                                        new_rows_.as<NewRows>() + i * kBatch, decode_.pool(),
-                                        decode_.indptr(), decode_.indices());
+                                        new_rows_.as<NewRows>() + i * kBatch,
+                                        decode_.pool(),
+                                        decode_.indptr(),
+                                        decode_.indices());
       hip::check(hipGetLastError(), "grow");
       decode_.poison();
       decode_.replay();
@@ -185,8 +188,11 @@ class LoggedDecode {
 
  private:
   void log(const void* from, const hip::DeviceMemory& to, size_t bytes, int step) {
-    hip::check(hipMemcpyAsync(to.as<uint8_t>() + step * bytes, from, bytes,
-                              hipMemcpyDeviceToDevice, decode_.stream().get()),
+    hip::check(hipMemcpyAsync(to.as<uint8_t>() + step * bytes,
+                              from,
+                              bytes,
+                              hipMemcpyDeviceToDevice,
+                              decode_.stream().get()),
                "log");
   }
   static void download(const hip::DeviceMemory& from, void* to, size_t bytes) {

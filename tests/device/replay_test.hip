@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(graphs_replayed_on_two_streams_at_once_give_the_bits_they_g
 }
 
 // 2^31 elements are 2^32 bytes; 2^32 elements leave unsigned 32-bit element offsets too.
-BOOST_AUTO_TEST_CASE(rows_around_2_to_the_31_and_2_to_the_32_elements_are_found_at_every_page_size) {
+BOOST_AUTO_TEST_CASE(
+    rows_around_2_to_the_31_and_2_to_the_32_elements_are_found_at_every_page_size) {
   for (const int32_t page_size : {1, 16, 64}) {
     Problem problem = five_requests(700);
     problem.page_size = page_size;
