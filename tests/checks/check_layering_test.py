@@ -67,6 +67,7 @@ class CheckLayering(unittest.TestCase):
         for name, line in [
             ("kernels/problem.h", "#include <string_view>"),
             ("kernels/host/host_device.cpp", "#include <sys/mman.h>"),
+            ("kernels/hip/hip_runtime.cuh", "#include <hip/hip_runtime.h>"),
             ("db/store.cpp", "#include <SQLiteCpp/SQLiteCpp.h>"),
             ("policy/lookup.cpp", '#include "db/snapshot.h"'),
             ("policy/mla_policy.cpp", 'const char* db = std::getenv("MLA_TUNE_DB");'),
