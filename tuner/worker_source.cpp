@@ -82,6 +82,7 @@ Sample WorkerSource::sample(const KernelConfig& config, const SampleId&) {
 
 Sample WorkerSource::call(const Request& request, double limit_s) {
   std::string line;
+  process_->forget_output();
   const auto read = process_->channel().write(to_line(request))
                         ? process_->channel().read(&line, limit_s)
                         : LineChannel::Read::kClosed;
