@@ -156,7 +156,9 @@ std::vector<KernelConfig> compared_configs(const Options& options, const KernelC
 int run_comparison(const Options& options, const std::string& spec) {
   const auto source = tuner::open_source(spec, self_executable());
   const policy::DefaultPolicy default_policy(source->space());
-  const int rounds = options.rounds > 0 ? options.rounds : tuner::kLooks.back().rounds;
+  CompareOptions compare_options;
+  if (options.rounds > 0) compare_options.max_rounds = options.rounds;
+  compare_options.seed = options.seed;
   install_stop_signals();
   std::vector<Comparison> comparisons;
   for (const Problem& problem : problems_of(grid_of(options, bench_grid()))) {
@@ -164,8 +166,7 @@ int run_comparison(const Options& options, const std::string& spec) {
     comparisons.push_back(compare(*source,
                                   problem,
                                   compared_configs(options, default_policy(problem)),
-                                  rounds,
-                                  options.seed,
+                                  compare_options,
                                   stop_requested()));
     if (!options.json) fmt::print("{}\n", comparison_text(comparisons.back()));
   }

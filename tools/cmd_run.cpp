@@ -49,15 +49,6 @@ db::RunInfo run_info(const Options& options) {
   return run;
 }
 
-// A recording answers for its own shapes where the command names none; the preset `quick` does for
-// a device.
-std::vector<Problem> run_problems(const Options& options, const tuner::CandidateSource& source) {
-  if (names_shapes(options)) return problems_of(grid_of(options, {}));
-  std::vector<Problem> recorded = source.recorded_problems();
-  if (!recorded.empty()) return recorded;
-  return problems_of(preset("quick"));
-}
-
 // --config texts fill their gaps from the default of every shape. One list serves all shapes, so a
 // shape also meets the configurations that another one's default filled.
 std::vector<KernelConfig> only_configs(const Options& options,
@@ -128,7 +119,7 @@ int cmd_run(const Options& given) {
   options.device = device_spec(given.device);
   const std::string database = own_database(options.databases);
   const auto source = tuner::open_source(options.device, self_executable());
-  const std::vector<Problem> problems = run_problems(options, *source);
+  const std::vector<Problem> problems = chosen_problems(options, *source);
   const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
   if (options.dry_run) {
     return print_plan(options, make_plan(*source, problems, only, database), options.device);
