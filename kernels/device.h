@@ -42,6 +42,8 @@ class LoadedProblem {
   virtual void read_output(std::vector<uint16_t>* out, std::vector<float>* lse) = 0;
 };
 
+class RoofProbes;  // roofs.h
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -51,6 +53,9 @@ class Device {
 
   // Throws Error(kDevice) where the workload does not fit into memory, naming the sizes.
   virtual std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) = 0;
+
+  // Null where the backend has no such probes.
+  virtual RoofProbes* roofs() { return nullptr; }
 };
 
 struct DeviceListing {

@@ -31,7 +31,7 @@ constexpr const char* kOutput = "Output";
 constexpr const char* kKvDtypes = "bf16|fp8";
 constexpr const char* kImbalances = "1|2|4|8";
 constexpr const char* kPools = "small|large";
-constexpr const char* kPresets = "quick|seed|serving";
+constexpr const char* kPresets = "quick|seed|serving|roof";
 constexpr const char* kBaselines = "default|drained";
 constexpr const char* kLevers = "wait|order|stage2";
 constexpr const char* kColors = "auto|always|never";
@@ -106,12 +106,12 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->imbalance = static_cast<int32_t>(std::stoi(parse_choice(v, kImbalances))); }},
     {"pool", 0, kPools, false, kShape, "KV pool below or above 2^32 bytes", kShapes,
      [](Options* o, const std::string& v) { o->pool = parse_choice(v, kPools); }},
-    {"preset", 0, kPresets, false, kShape, "a prepared list of shapes; other shape options replace its lists", kRun | kBench | kSweep,
+    {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
     {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE or analytic[:KEY=VALUE,...]; default: the best one present",
      kShapes, [](Options* o, const std::string& v) { o->device = text_value(v); }},
-    {"db", 0, "FILE", true, kWhere, "tuning database; lookup and sweep take several, later ones win", kRun | kLookup | kSweep | kReport | kDb,
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep and bench take several, later ones win", kRun | kLookup | kBench | kSweep | kReport | kDb,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
 
     {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep,

@@ -2,7 +2,7 @@
 // What a GPU can do at most: the roofs that the decode kernels are held against.
 #pragma once
 
-#include "kernels/device.h"
+#include "kernels/roofs.h"
 
 namespace mla::hip {
 
@@ -16,10 +16,6 @@ struct HipRates {
 // `device` and `problem` must come from open_hip_device; Error(kInternal) otherwise.
 HipRates probe_hip(Device& device);
 
-struct CopyOnly {
-  double time_us = 0;
-  KernelConfig config;
-};
 // Gathers the scattered KV rows that a decode step reads and does nothing else: the roof of a
 // decode kernel at page size 1. Cold caches; the fastest of several ring shapes and split counts,
 // each the median of `rounds`.

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_cold_run_has_a_time_and_leaves_the_output_right) {
 
 BOOST_AUTO_TEST_CASE(the_gather_alone_names_the_configuration_that_was_fastest) {
   CheckedProblem checked(long_problem(1), {}, 2);
-  const hip::CopyOnly copy = hip::time_copy_only(checked.loaded(), 3);
+  const CopyOnly copy = hip::time_copy_only(checked.loaded(), 3);
   BOOST_CHECK(!test_gpu().space().violation(long_problem(1), copy.config));
 }
 
