@@ -18,11 +18,6 @@
 
 namespace mla {
 
-struct TimedRun {
-  Outcome outcome;
-  double time_us = 0;  // valid where outcome is ok
-};
-
 // One workload resident on a device, with outputs, canaries behind them, and workspace for the
 // largest configuration of the space.
 class LoadedProblem {

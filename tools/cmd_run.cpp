@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include "db/store.h"
 #include "kernels/error.h"
@@ -50,18 +51,24 @@ db::RunInfo run_info(const Options& options) {
 }
 
 // --config texts fill their gaps from the default of every shape. One list serves all shapes, so a
-// shape also meets the configurations that another one's default filled.
+// shape also meets the configurations that another one's default filled. A text that is legal for
+// none of the shapes is a mistake.
 std::vector<KernelConfig> only_configs(const Options& options,
                                        const Space& space,
                                        const std::vector<Problem>& problems) {
   std::vector<KernelConfig> configs;
   const policy::DefaultPolicy default_policy(space);
   for (const std::string& text : options.configs) {
+    std::optional<std::string> violation = "no shape to run it for";
     for (const Problem& problem : problems) {
       const KernelConfig config = parse_config(text, default_policy(problem));
+      if (violation) violation = space.violation(problem, config);
       if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
         configs.push_back(config);
       }
+    }
+    if (violation) {
+      throw Error(ErrorCode::kUsage, fmt::format("--config: '{}': {}", text, *violation));
     }
   }
   return configs;

@@ -44,7 +44,7 @@ bool measure_round(tuner::CandidateSource& source,
     const size_t index = (position + static_cast<size_t>(round)) % count;
     CompareLeg& leg = (*legs)[index];
     if (!leg.outcome.ok()) continue;
-    const tuner::Sample sample =
+    const TimedRun sample =
         source.sample(leg.config, {db::Phase::kFinal, 0, round, static_cast<int32_t>(position)});
     leg.outcome = sample.outcome;
     if (sample.outcome.ok()) sampled[index] = sample.time_us;

@@ -12,8 +12,8 @@ namespace {
 // For the choice of the gather's shape alone; its time is measured again beside the decode.
 constexpr int kCopyOnlyRounds = 5;
 
-// Decode and copy-only, each first in every other round. False where the decode failed or `stop`
-// was set.
+// Decode and copy-only, each first in every other round. False where either failed, which is then
+// the outcome of the row.
 bool measure_round(LoadedProblem& loaded,
                    RoofProbes& roofs,
                    int round,
@@ -112,7 +112,9 @@ RoofBench bench_roof(Device& device,
   for (const RoofShape& shape : shapes) {
     if (stop) break;
     if (options.progress) options.progress(to_text(shape.problem));
-    bench.rows.push_back(measure_shape(device, *roofs, shape, bench.rates, options, stop));
+    RoofRow row = measure_shape(device, *roofs, shape, bench.rates, options, stop);
+    if (row.outcome.ok() && row.rounds < options.rounds) break;
+    bench.rows.push_back(std::move(row));
   }
   return bench;
 }
