@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "kernels/error.h"
 #include "tools/commands.h"
@@ -58,9 +59,10 @@ std::vector<SweepGroup> dose_groups(const Options& options,
   return groups;
 }
 
-std::vector<SweptGroup> measure(const Options& options,
-                                tuner::CandidateSource& source,
-                                const std::vector<SweepGroup>& groups) {
+void measure(const Options& options,
+             tuner::CandidateSource& source,
+             const std::vector<SweepGroup>& groups,
+             std::vector<SweptGroup>* swept) {
   SweepOptions sweep;
   if (options.rounds > 0) sweep.rounds = options.rounds;
   sweep.seed = options.seed;
@@ -71,14 +73,14 @@ std::vector<SweptGroup> measure(const Options& options,
   shown.every_failure = options.verbose;
   RunProgress progress(stderr, inspect(stderr, options.color), shown);
   install_stop_signals();
-  std::vector<SweptGroup> swept = measure_groups(
+  measure_groups(
       source,
       groups,
       sweep,
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
-      stop_requested());
+      stop_requested(),
+      swept);
   progress.clear();
-  return swept;
 }
 
 // A baseline that a recording lacks is no failure of the device.
@@ -112,38 +114,41 @@ void write_result(const Options& options, const Sweep& sweep) {
 }  // namespace
 
 int cmd_sweep(const Options& options) {
-  const std::string spec = device_spec(options.device);
-  const auto source = tuner::open_source(spec, self_executable());
-  check_options(options, source->info());
-  const std::vector<Problem> problems = chosen_problems(options, *source);
-  std::vector<SweepGroup> groups = lever_groups(options, source->space(), problems);
-  const auto lever_count = static_cast<std::ptrdiff_t>(groups.size());
-  const Lever lever = options.lever.empty() ? Lever::kWait : parse_lever(options.lever);
-  const std::vector<SweepGroup> dose = dose_groups(options, source->space(), problems, lever);
-  groups.insert(groups.end(), dose.begin(), dose.end());
-
-  std::vector<SweptGroup> swept = measure(options, *source, groups);
-  const int status = status_of(swept, groups.size());
   Sweep sweep;
   sweep.command_line = options.command_line;
-  sweep.device_spec = spec;
+  sweep.device_spec = device_spec(options.device);
+  const auto source = tuner::open_source(sweep.device_spec, self_executable());
   sweep.device = source->info();
   sweep.environment = source->environment();
-  sweep.status = run_status_text(status);
-  sweep.lever = lever;
-  const auto middle =
-      swept.begin() + std::min(lever_count, static_cast<std::ptrdiff_t>(swept.size()));
-  sweep.levers.assign(swept.begin(), middle);
-  sweep.dose.assign(middle, swept.end());
+  check_options(options, sweep.device);
+  if (!options.lever.empty()) sweep.lever = parse_lever(options.lever);
+
+  const std::vector<Problem> problems = chosen_problems(options, *source);
+  std::vector<SweepGroup> groups = lever_groups(options, source->space(), problems);
+  const size_t lever_count = groups.size();
+  for (SweepGroup& group : dose_groups(options, source->space(), problems, sweep.lever)) {
+    groups.push_back(std::move(group));
+  }
+  std::vector<SweptGroup> swept;
+  std::exception_ptr lost;
+  try {
+    measure(options, *source, groups, &swept);
+  } catch (const Error&) {
+    lost = std::current_exception();
+  }
+  const int status = status_of(swept, groups.size());
+  sweep.status = lost ? "device_lost" : run_status_text(status);
+  for (size_t i = 0; i < swept.size(); ++i) {
+    (i < lever_count ? sweep.levers : sweep.dose).push_back(std::move(swept[i]));
+  }
   write_result(options, sweep);
+  if (lost) std::rethrow_exception(lost);
   if (status != kDone && !options.quiet) {
     say(stderr,
-        fmt::format(
-            "mla-tune sweep: {}: {} of {} groups\n",
-            sweep.status,
-            std::count_if(
-                swept.begin(), swept.end(), [](const auto& group) { return group.complete; }),
-            groups.size()));
+        fmt::format("mla-tune sweep: {}: {} of {} groups were begun\n",
+                    sweep.status,
+                    swept.size(),
+                    groups.size()));
   }
   return status;
 }

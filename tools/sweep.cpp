@@ -22,13 +22,11 @@ class SweepRun {
         stop_(stop),
         budget_(options.budget_s, problems_of(groups)) {}
 
-  std::vector<SweptGroup> run() {
-    std::vector<SweptGroup> swept;
+  void run(std::vector<SweptGroup>* swept) {
     for (size_t i = 0; i < groups_.size(); ++i) {
       if (stop_ || tuner::Clock::now() >= budget_.deadline(i)) break;
-      swept.push_back(measure(i));
+      swept->push_back(measure(i));
     }
-    return swept;
   }
 
  private:
@@ -115,13 +113,13 @@ class SweepRun {
 
 }  // namespace
 
-std::vector<SweptGroup> measure_groups(
-    tuner::CandidateSource& source,
-    const std::vector<SweepGroup>& groups,
-    const SweepOptions& options,
-    const std::function<void(const tuner::ProgressEvent&)>& observer,
-    const std::atomic<bool>& stop) {
-  return SweepRun(source, groups, options, observer, stop).run();
+void measure_groups(tuner::CandidateSource& source,
+                    const std::vector<SweepGroup>& groups,
+                    const SweepOptions& options,
+                    const std::function<void(const tuner::ProgressEvent&)>& observer,
+                    const std::atomic<bool>& stop,
+                    std::vector<SweptGroup>* swept) {
+  SweepRun(source, groups, options, observer, stop).run(swept);
 }
 
 bool is_judged(const SweptLeg& leg) {

@@ -34,7 +34,7 @@ struct Sweep {
   std::string device_spec;
   DeviceInfo device;
   db::Environment environment;
-  std::string status;  // "done", "failed", "out_of_budget", "stopped"
+  std::string status;  // "done", "failed", "out_of_budget", "stopped", "device_lost"
   std::vector<SweptGroup> levers;
   Lever lever = Lever::kWait;  // of the dose-response
   std::vector<SweptGroup> dose;
@@ -46,14 +46,15 @@ struct SweepOptions {
   double budget_s = 0;  // 0: no limit
 };
 
-// The groups in order, each within its share of the budget; those that were not begun are missing.
-// A group whose baseline is left out is not measured.
-std::vector<SweptGroup> measure_groups(
-    tuner::CandidateSource& source,
-    const std::vector<SweepGroup>& groups,
-    const SweepOptions& options,
-    const std::function<void(const tuner::ProgressEvent&)>& observer,
-    const std::atomic<bool>& stop);
+// Appends the groups in order, each measured within its share of the budget, so that `swept` holds
+// what there is also where the device is lost (Error). Those that were not begun are missing. A
+// group whose baseline is left out is not measured.
+void measure_groups(tuner::CandidateSource& source,
+                    const std::vector<SweepGroup>& groups,
+                    const SweepOptions& options,
+                    const std::function<void(const tuner::ProgressEvent&)>& observer,
+                    const std::atomic<bool>& stop,
+                    std::vector<SweptGroup>* swept);
 
 // A leg with times that was compared with the baseline.
 bool is_judged(const SweptLeg& leg);

@@ -110,16 +110,30 @@ std::string splits_with(const std::vector<const SweptGroup*>& groups, tuner::Gua
   return splits.empty() ? "none" : fmt::format("{}", fmt::join(splits, ", "));
 }
 
+// A workgroup for each compute unit or fewer.
+std::string one_wave_text(const std::vector<const SweptGroup*>& groups) {
+  int points = 0, faster = 0, slower = 0;
+  for (const SweptGroup* group : groups) {
+    const SweptLeg& leg = group->legs.back();
+    if (!is_judged(leg) || leg.use.waves != 1) continue;
+    ++points;
+    faster += leg.result.decision.state == tuner::GuardState::kAccepted;
+    slower += leg.result.decision.state == tuner::GuardState::kSlower;
+  }
+  return fmt::format("of {} points of one wave {} faster, {} slower", points, faster, slower);
+}
+
 // Where the lever's sign flips, by shape.
 std::string dose_summary(const Sweep& sweep) {
   std::string text;
   std::vector<const SweptGroup*> same_shape;
   const auto flush = [&] {
     if (same_shape.empty()) return;
-    text += fmt::format("- {}: faster at splits {}; slower at {}\n",
+    text += fmt::format("- {}: faster at splits {}; slower at {}; {}\n",
                         to_text(same_shape.front()->problem),
                         splits_with(same_shape, tuner::GuardState::kAccepted),
-                        splits_with(same_shape, tuner::GuardState::kSlower));
+                        splits_with(same_shape, tuner::GuardState::kSlower),
+                        one_wave_text(same_shape));
     same_shape.clear();
   };
   for (const SweptGroup& group : sweep.dose) {

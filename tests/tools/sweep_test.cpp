@@ -7,12 +7,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "kernels/error.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/program.h"
+#include "tools/sweep.h"
+#include "tuner/analytic_source.h"
 
 namespace {
 
 using namespace mla::testing;
+using namespace mla::tools;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
@@ -244,6 +248,28 @@ BOOST_AUTO_TEST_CASE(an_interrupted_sweep_prints_what_it_has) {
   const Json document = Json::parse(result.out);
   BOOST_TEST(document["status"] == "stopped");
   BOOST_TEST(document["levers"][0]["legs"].size() == 5U);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_measured_before_a_device_was_lost_is_kept) {
+  class LostDevice : public mla::tuner::AnalyticSource {
+   public:
+    LostDevice() : AnalyticSource({}) {}
+    mla::TimedRun sample(const mla::KernelConfig& config, const mla::tuner::SampleId& id) override {
+      if (++samples > 100) throw mla::Error(mla::ErrorCode::kDevice, "lost");
+      return AnalyticSource::sample(config, id);
+    }
+    int samples = 0;
+  } device;
+  const mla::Problem problem = mla::parse_problem("batch=8 nhead=12 seq_len=68000");
+  std::vector<SweepGroup> groups;
+  for (const int splits : {1, 2, 4}) {
+    groups.push_back(dose_group(device.space(), problem, Lever::kWait, splits));
+  }
+  std::vector<SweptGroup> swept;
+  const std::atomic<bool> never_stop{false};
+  BOOST_CHECK_THROW(measure_groups(device, groups, {}, nullptr, never_stop, &swept), mla::Error);
+  BOOST_TEST(swept.size() == 2U);  // three legs (one is the placebo) of 15 rounds each
+  BOOST_TEST(swept.back().legs.back().round_gains.size() == 15U);
 }
 
 BOOST_AUTO_TEST_CASE(the_levers_table_refuses_what_only_the_dose_response_takes) {
