@@ -63,6 +63,9 @@ SweepLeg lever_leg(const Space& space,
   for (const KernelConfig& side : {baseline, leg.config}) {
     if (leg.left_out.empty()) leg.left_out = missing_value(range, get(side, range.knob));
   }
+  if (lever == Lever::kStage2 && baseline.splits == 1) {
+    leg.left_out = "one split leaves stage 2 nothing to do";
+  }
   if (leg.left_out.empty()) leg.left_out = why_left_out(space, problem, baseline, leg.config);
   return leg;
 }

@@ -20,8 +20,8 @@ using namespace mla::tools;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-const std::string kLevers = "replay:" MLA_TEST_ASSETS "/seed_levers.csv,noise=0.05%";
-const std::string kDose = "replay:" MLA_TEST_ASSETS "/seed_dose_response.csv,noise=0.05%";
+const std::string kLeverFile = "replay:" MLA_TEST_ASSETS "/seed_levers.csv,noise=0.05%";
+const std::string kDoseFile = "replay:" MLA_TEST_ASSETS "/seed_dose_response.csv,noise=0.05%";
 
 Json swept(Words args, int status = 0) {
   args.insert(args.begin(), "sweep");
@@ -49,7 +49,7 @@ std::string verdict_of(const Json& leg) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(levers_of_the_recorded_sweep_have_the_published_verdicts) {
-  const Json levers = swept({"levers", "--device", kLevers})["levers"];
+  const Json levers = swept({"levers", "--device", kLeverFile})["levers"];
   const struct {
     int batch;
     const char *partial_wait, *split_major, *stage2_tiling, *all_levers;
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(levers_of_the_recorded_sweep_have_the_published_verdicts) {
 }
 
 BOOST_AUTO_TEST_CASE(the_recorded_dose_response_is_slower_at_32_and_64_splits_of_batch_8_only) {
-  const Json dose = swept({"dose", "--device", kDose, "--splits", "2:256:x2"})["dose"];
+  const Json dose = swept({"dose", "--device", kDoseFile, "--splits", "2:256:x2"})["dose"];
   BOOST_TEST(dose["lever"] == "partial_wait");
   BOOST_TEST(dose["groups"].size() == 16U);
   for (const Json& group : dose["groups"]) {
@@ -89,13 +89,13 @@ BOOST_AUTO_TEST_CASE(the_recorded_dose_response_is_slower_at_32_and_64_splits_of
 }
 
 BOOST_AUTO_TEST_CASE(a_leg_that_is_not_measured_says_why) {
-  const Json levers = swept({"levers", "--device", kLevers})["levers"];
+  const Json levers = swept({"levers", "--device", kLeverFile})["levers"];
   const auto reason = [&](int batch) {
     return leg_of(levers, batch, "split_major")["left_out"].get<std::string>();
   };
   BOOST_TEST(reason(1) == "split-major order needs batch > 1");
   BOOST_TEST(reason(24) == "split-major order needs splits to be a multiple of the 8 XCDs");
-  const Json dose = swept({"levers", "--device", kDose})["levers"];
+  const Json dose = swept({"levers", "--device", kDoseFile})["levers"];
   const std::string order = leg_of(dose, 8, "split_major")["left_out"];
   BOOST_TEST(order.find("not in the recording") != std::string::npos, order);
 }
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_recorded_sweep_is_read_back_as_a_device_with_the_same_gai
 
 BOOST_AUTO_TEST_CASE(ratios_cannot_be_recorded_as_times) {
   const ProgramResult result =
-      run({"sweep", "--device", kLevers, "--record", "/nonexistent/x.csv"});
+      run({"sweep", "--device", kLeverFile, "--record", "/nonexistent/x.csv"});
   BOOST_TEST(result.status == 2);
   BOOST_TEST(result.err.find("--record") != std::string::npos, result.err);
 }
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(ratios_cannot_be_recorded_as_times) {
 BOOST_AUTO_TEST_CASE(a_csv_of_a_sweep_holds_every_leg_with_its_rounds) {
   TemporaryDirectory directory;
   const std::string file = directory.file("sweep.csv");
-  swept({"levers", "--device", kLevers, "--csv", file});
+  swept({"levers", "--device", kLeverFile, "--csv", file});
   std::ifstream csv(file);
   std::string line;
   int rows = 0;
