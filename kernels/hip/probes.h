@@ -9,7 +9,8 @@ namespace mla::hip {
 struct HipRates {
   double read_gb_s =
       0;  // 10^9 bytes a second, reading 8 GiB once (or what is free); best of several
-  double l2_read_gb_s = 0;    // reading a third of the L2 over and over
+  // Over and over a third of the L2: the better of reading it in order and of gathering its rows.
+  double l2_read_gb_s = 0;
   double empty_graph_us = 0;  // a graph of one empty kernel, by the same events that time a decode
 };
 
