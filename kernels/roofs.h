@@ -9,7 +9,7 @@ namespace mla {
 
 struct RoofRates {
   double read_gb_s = 0;       // 10^9 bytes a second from memory
-  double l2_read_gb_s = 0;    // from the last-level cache; 0: unknown
+  double l2_read_gb_s = 0;    // from the last-level cache, over and over; 0: unknown
   double empty_graph_us = 0;  // an empty launch, by the clock that times a decode
 };
 

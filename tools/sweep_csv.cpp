@@ -44,16 +44,24 @@ void append(Cells* cells, const Cells& more) {
   cells->insert(cells->end(), more.begin(), more.end());
 }
 
+template <class Function>
+void for_each_leg(const Sweep& sweep, Function function) {
+  for (const SweptGroup& group : sweep.levers) {
+    for (const SweptLeg& leg : group.legs) function("levers", group, leg);
+  }
+  for (const SweptGroup& group : sweep.dose) {
+    for (const SweptLeg& leg : group.legs) function("dose", group, leg);
+  }
+}
+
 // Knobs that the device has; a knob that a recording lacks matches any value.
 std::vector<Knob> knobs_of(const Sweep& sweep) {
   std::vector<Knob> knobs;
   for (const Knob knob : kKnobs) {
     bool used = knob == Knob::kWait || knob == Knob::kOrder;
-    for (const auto* groups : {&sweep.levers, &sweep.dose}) {
-      for (const SweptGroup& group : *groups) {
-        used = used || get(group.legs.front().plan.config, knob) != 0;
-      }
-    }
+    for_each_leg(sweep, [&](const char*, const SweptGroup&, const SweptLeg& leg) {
+      used = used || get(leg.plan.config, knob) != 0;
+    });
     if (used) knobs.push_back(knob);
   }
   return knobs;
@@ -69,16 +77,6 @@ Cells knob_cells(const std::vector<Knob>& knobs, const KernelConfig& config) {
   Cells cells;
   for (const Knob knob : knobs) cells.push_back(value_text(knob, get(config, knob)));
   return cells;
-}
-
-template <class Function>
-void for_each_leg(const Sweep& sweep, Function function) {
-  for (const SweptGroup& group : sweep.levers) {
-    for (const SweptLeg& leg : group.legs) function("levers", group, leg);
-  }
-  for (const SweptGroup& group : sweep.dose) {
-    for (const SweptLeg& leg : group.legs) function("dose", group, leg);
-  }
 }
 
 size_t most_rounds(const Sweep& sweep) {
@@ -160,8 +158,9 @@ std::string sweep_recording(const Sweep& sweep) {
   append(&titles, knob_titles(knobs));
   append(&titles, {"trips", "gain_percent", "time_us"});
 
+  // Nothing else that could read like the name of a device: no command line.
   std::string text =
-      device_comment(sweep.device) + csv_comment(sweep.command_line) +
+      device_comment(sweep.device) +
       csv_comment(
           "time_us: median over the rounds; gain_percent: median of 100 * (baseline time / "
           "leg time - 1), formed inside each round.") +

@@ -7,8 +7,7 @@
 namespace mla::hip {
 
 RoofRates HipRoofs::rates() {
-  const HipRates rates = probe_hip(device_);
-  return {rates.read_gb_s, rates.l2_read_gb_s, rates.empty_graph_us};
+  return probe_hip(device_);
 }
 
 CopyOnly HipRoofs::best_copy_only(LoadedProblem& problem, int rounds) {
