@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "kernels/error.h"
 #include "tools/bench_op.h"
 
@@ -36,6 +38,22 @@ bool measure_round(LoadedProblem& loaded,
   return true;
 }
 
+// Null and an outcome where it does not fit.
+std::unique_ptr<LoadedProblem> load_shape(Device& device,
+                                          const Problem& problem,
+                                          uint64_t seed,
+                                          Outcome* outcome) {
+  WorkloadOptions options;
+  options.seed = seed;
+  try {
+    return device.load(std::make_shared<Workload>(problem, options));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kDevice) throw;
+    *outcome = {OutcomeKind::kOutOfMemory, error.what()};
+    return nullptr;
+  }
+}
+
 RoofRow measure_shape(Device& device,
                       RoofProbes& roofs,
                       const RoofShape& shape,
@@ -46,10 +64,8 @@ RoofRow measure_shape(Device& device,
   row.shape = shape;
   row.config = options.choose(shape.problem);
   row.floor = roof_floor(shape.problem, rates);
-  WorkloadOptions workload;
-  workload.seed = options.seed;
-  const auto loaded = device.load(std::make_shared<Workload>(shape.problem, workload));
-  row.outcome = check_once(*loaded, row.config.config, options.seed);
+  const auto loaded = load_shape(device, shape.problem, options.seed, &row.outcome);
+  if (loaded) row.outcome = check_once(*loaded, row.config.config, options.seed);
   if (!row.outcome.ok()) return row;
   row.copy_only_config = roofs.best_copy_only(*loaded, kCopyOnlyRounds).config;
 

@@ -137,6 +137,16 @@ BOOST_AUTO_TEST_CASE(text_and_document_show_rates_ratio_goal_and_origin) {
   BOOST_TEST(document["rates"]["empty_graph_us"] == 2.5);
 }
 
+BOOST_AUTO_TEST_CASE(a_shape_that_does_not_fit_is_a_row_and_not_the_end) {
+  RoofedDevice device;
+  device.full = true;
+  const RoofBench bench =
+      bench_roof(device, {small_shape(RoofBase::kFloor, 2)}, options_for(device, 2), kNeverStop);
+  BOOST_TEST((bench.rows.at(0).outcome.kind == OutcomeKind::kOutOfMemory));
+  BOOST_TEST(!bench.rows.at(0).met());
+  BOOST_TEST(roof_text(bench, Terminal{}).find("do not fit") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_stop_ends_the_bench_with_the_rows_so_far) {
   RoofedDevice device;
   const std::atomic<bool> stopped{true};
