@@ -38,7 +38,7 @@ function(mla_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_compile_definitions(${name}_test PRIVATE
-    BOOST_TEST_DYN_LINK MLA_TEST_ASSETS="${PROJECT_SOURCE_DIR}/tests/assets"
+    ${MLA_BOOST_TEST} MLA_TEST_ASSETS="${PROJECT_SOURCE_DIR}/tests/assets"
     MLA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name}_test PRIVATE ${ARG_LINK} Boost::unit_test_framework)

@@ -59,6 +59,12 @@ KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
   return config;
 }
 
+KernelConfig DefaultPolicy::finest_stage2(KernelConfig config) const noexcept {
+  config.stage2_tiles = stage2_.back().tiles;
+  config.stage2_warps = stage2_.back().warps;
+  return config;
+}
+
 KernelConfig drained_baseline(const Space& space, const Problem& problem) {
   KernelConfig config = with_stage2_tiles(space, 1, DefaultPolicy(space)(problem));
   set_where_legal(space, problem, Knob::kWait, static_cast<int32_t>(Wait::kDrain), &config);

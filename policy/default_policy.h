@@ -26,6 +26,10 @@ class DefaultPolicy {
   // looked at.
   KernelConfig operator()(const Problem& problem) const noexcept;
 
+  // `config` with stage 2 cut as finely as the rule ever does, whatever the occupancy, and the
+  // warps that go with it.
+  KernelConfig finest_stage2(KernelConfig config) const noexcept;
+
  private:
   struct Stage2 {
     int32_t tiles = 1;

@@ -18,9 +18,9 @@ namespace {
 constexpr std::string_view kPrefix = "faulty:";
 constexpr double kSlowFactor = 10;
 
-enum class Action { kCrash, kHang, kWrong, kNan, kSlow, kFixed };
-constexpr std::array<std::string_view, 6> kActions = {
-    "crash", "hang", "wrong", "nan", "slow", "fixed"};
+enum class Action { kCrash, kHang, kWrong, kNan, kSlow, kFixed, kIllegal, kSpin };
+constexpr std::array<std::string_view, 8> kActions = {
+    "crash", "hang", "wrong", "nan", "slow", "fixed", "illegal", "spin"};
 
 struct Rule {
   Action action{};
@@ -44,7 +44,13 @@ std::optional<std::string_view> cut_behind(std::string_view* text, char mark) {
   return behind;
 }
 
-Rule parse_rule(std::string_view text) {
+// Whether a rule of this action can act with these kernels.
+bool can_act(Action action, const FaultKernels& kernels) {
+  if (action == Action::kIllegal) return kernels.illegal != nullptr;
+  return action != Action::kSpin || kernels.spin != nullptr;
+}
+
+Rule parse_rule(std::string_view text, const FaultKernels& kernels) {
   Rule rule;
   std::string_view rest = text;
   if (const auto nth = cut_behind(&rest, '#')) {
@@ -62,18 +68,19 @@ Rule parse_rule(std::string_view text) {
   for (size_t i = 0; i < kActions.size(); ++i) {
     if (rest != kActions[i]) continue;
     rule.action = static_cast<Action>(i);
+    if (!can_act(rule.action, kernels)) bad_rule(text, "this program has no kernel for it");
     return rule;
   }
-  bad_rule(text, "unknown action (crash, hang, wrong, nan, slow, fixed)");
+  bad_rule(text, "unknown action (crash, hang, wrong, nan, slow, fixed, illegal, spin)");
 }
 
-std::vector<Rule> parse_rules(std::string_view text) {
+std::vector<Rule> parse_rules(std::string_view text, const FaultKernels& kernels) {
   std::vector<Rule> rules;
   std::optional<std::string_view> rest = text;
   while (rest) {
     std::string_view rule = *rest;
     rest = cut_behind(&rule, ',');
-    rules.push_back(parse_rule(rule));
+    rules.push_back(parse_rule(rule, kernels));
   }
   return rules;
 }
@@ -87,10 +94,14 @@ double fixed_time_us(const KernelConfig& config) {
 
 class FaultPlan {
  public:
-  explicit FaultPlan(std::vector<Rule> rules) : rules_(std::move(rules)) {}
+  FaultPlan(std::vector<Rule> rules, FaultKernels kernels)
+      : rules_(std::move(rules)), kernels_(std::move(kernels)) {}
 
-  // The rules' actions for one launch. Does not return from a crash or a hang.
-  std::array<bool, kActions.size()> begin_launch(const KernelConfig& config, bool is_run) {
+  // The rules' actions for one launch. Does not return from a crash or a hang; kernels that fault
+  // are queued on the device.
+  std::array<bool, kActions.size()> begin_launch(Device& device,
+                                                 const KernelConfig& config,
+                                                 bool is_run) {
     std::array<bool, kActions.size()> actions{};
     for (Rule& rule : rules_) {
       const bool matches =
@@ -98,6 +109,8 @@ class FaultPlan {
       if (!matches || (++rule.seen != rule.nth && rule.nth != 0)) continue;
       if (rule.action == Action::kCrash) crash();
       while (rule.action == Action::kHang) pause();
+      if (rule.action == Action::kIllegal) kernels_.illegal(device);
+      if (rule.action == Action::kSpin) kernels_.spin(device);
       actions[static_cast<size_t>(rule.action)] = true;
     }
     return actions;
@@ -112,24 +125,27 @@ class FaultPlan {
   }
 
   std::vector<Rule> rules_;
+  FaultKernels kernels_;
 };
 
 class FaultyProblem : public LoadedProblem {
  public:
-  FaultyProblem(std::unique_ptr<LoadedProblem> inner, std::shared_ptr<FaultPlan> plan)
-      : inner_(std::move(inner)), plan_(std::move(plan)) {}
+  FaultyProblem(Device& device,
+                std::unique_ptr<LoadedProblem> inner,
+                std::shared_ptr<FaultPlan> plan)
+      : device_(device), inner_(std::move(inner)), plan_(std::move(plan)) {}
 
   const Workload& workload() const override { return inner_->workload(); }
 
   Outcome run(const KernelConfig& config) override {
-    const auto actions = plan_->begin_launch(config, true);
+    const auto actions = plan_->begin_launch(device_, config, true);
     wrong_ = actions[static_cast<size_t>(Action::kWrong)];
     nan_ = actions[static_cast<size_t>(Action::kNan)];
     return inner_->run(config);
   }
 
   TimedRun time_cold(const KernelConfig& config) override {
-    const auto actions = plan_->begin_launch(config, false);
+    const auto actions = plan_->begin_launch(device_, config, false);
     TimedRun timed = inner_->time_cold(config);
     if (actions[static_cast<size_t>(Action::kFixed)]) timed.time_us = fixed_time_us(config);
     if (actions[static_cast<size_t>(Action::kSlow)]) timed.time_us *= kSlowFactor;
@@ -148,6 +164,7 @@ class FaultyProblem : public LoadedProblem {
   }
 
  private:
+  Device& device_;
   std::unique_ptr<LoadedProblem> inner_;
   std::shared_ptr<FaultPlan> plan_;
   bool wrong_ = false;
@@ -156,13 +173,13 @@ class FaultyProblem : public LoadedProblem {
 
 class FaultyDevice : public Device {
  public:
-  FaultyDevice(std::unique_ptr<Device> inner, std::vector<Rule> rules)
-      : inner_(std::move(inner)), plan_(std::make_shared<FaultPlan>(std::move(rules))) {}
+  FaultyDevice(std::unique_ptr<Device> inner, std::shared_ptr<FaultPlan> plan)
+      : inner_(std::move(inner)), plan_(std::move(plan)) {}
 
   const DeviceInfo& info() const override { return inner_->info(); }
   const Space& space() const override { return inner_->space(); }
   std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) override {
-    return std::make_unique<FaultyProblem>(inner_->load(std::move(workload)), plan_);
+    return std::make_unique<FaultyProblem>(*inner_, inner_->load(std::move(workload)), plan_);
   }
 
  private:
@@ -176,18 +193,22 @@ bool is_faulty_spec(const std::string& spec) {
   return spec.starts_with(kPrefix);
 }
 
-std::unique_ptr<Device> add_faults(std::unique_ptr<Device> device, const std::string& rules) {
-  return std::make_unique<FaultyDevice>(std::move(device), parse_rules(rules));
+std::unique_ptr<Device> add_faults(std::unique_ptr<Device> device,
+                                   const std::string& rules,
+                                   const FaultKernels& kernels) {
+  auto plan = std::make_shared<FaultPlan>(parse_rules(rules, kernels), kernels);
+  return std::make_unique<FaultyDevice>(std::move(device), std::move(plan));
 }
 
 std::unique_ptr<Device> open_worker_device(
     const std::string& spec,
-    const std::function<std::unique_ptr<Device>(const std::string&)>& open) {
+    const std::function<std::unique_ptr<Device>(const std::string&)>& open,
+    const FaultKernels& kernels) {
   if (!is_faulty_spec(spec)) return open(spec);
   std::string_view rules = std::string_view(spec).substr(kPrefix.size());
   const auto inner = cut_behind(&rules, ':');
   if (!inner) throw Error(ErrorCode::kUsage, quoted(spec) + " is not faulty:RULES:DEVICE");
-  return add_faults(open(std::string(*inner)), std::string(rules));
+  return add_faults(open(std::string(*inner)), std::string(rules), kernels);
 }
 
 }  // namespace mla::tuner

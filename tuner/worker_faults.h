@@ -8,6 +8,8 @@
 //   wrong  one output row is off by 10 %        nan    one output element is NaN
 //   slow   takes 10 times as long
 //   fixed  reads a time that follows from the configuration alone; computes as ever
+//   illegal, spin   a kernel on the device does it ahead of the launch: reads an address that is
+//          not mapped, or spins for longer than anybody waits. Only where the opener brings them.
 //
 // A rule acts on the launches of run() (admission), of time_cold() (samples) or of both, of every
 // configuration or of those with these knob values, and with #N only on the N-th of these launches
@@ -24,12 +26,21 @@ namespace mla::tuner {
 
 bool is_faulty_spec(const std::string& spec);
 
+// Queue a kernel on the device; empty where there is none.
+struct FaultKernels {
+  std::function<void(Device&)> illegal;
+  std::function<void(Device&)> spin;
+};
+
 // Throws Error(kUsage) naming the part of `rules` that cannot be read.
-std::unique_ptr<Device> add_faults(std::unique_ptr<Device> device, const std::string& rules);
+std::unique_ptr<Device> add_faults(std::unique_ptr<Device> device,
+                                   const std::string& rules,
+                                   const FaultKernels& kernels = {});
 
 // Opens the device of a plain or a faulty spec through `open`.
 std::unique_ptr<Device> open_worker_device(
     const std::string& spec,
-    const std::function<std::unique_ptr<Device>(const std::string&)>& open = open_device);
+    const std::function<std::unique_ptr<Device>(const std::string&)>& open = open_device,
+    const FaultKernels& kernels = {});
 
 }  // namespace mla::tuner

@@ -7,7 +7,6 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +27,9 @@ namespace {
 constexpr double kOwnEndLimit_s = 2;
 constexpr double kKillLimit_s = 10;
 
+// Of a worker's output, from one request to the next.
+constexpr off_t kOutputBytes = 64 * 1024;
+
 [[noreturn]] void cannot_start(const std::string& program, const char* step, int error) {
   throw Error(ErrorCode::kDevice,
               fmt::format("cannot start the worker {}: {}: {}", program, step, strerror(error)));
@@ -43,6 +45,18 @@ int64_t oom_kill_count() {
     if (key == "oom_kill") return value;
   }
   return 0;
+}
+
+// A file and not a pipe: nobody has to empty it while the worker runs. Its size is sealed, so that
+// writes behind the end fail. -1 and errno where it cannot be had.
+int open_output() {
+  const int fd = memfd_create("worker-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return -1;
+  if (ftruncate(fd, kOutputBytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
 }
 
 // posix_spawn's settings: fd 0 is `input`, fds 1 and 2 are `output`, nothing else is inherited; own
@@ -98,8 +112,7 @@ WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::
   }
   channel_ = std::make_unique<LineChannel>(ends[0]);
   const LineChannel theirs(ends[1]);  // closes our copy of the worker's end on every way out
-  // A file and not a pipe: nobody has to empty it while the worker runs.
-  output_fd_ = memfd_create("worker-output", MFD_CLOEXEC);
+  output_fd_ = open_output();
   if (output_fd_ < 0) cannot_start(program, "memfd_create", errno);
 
   std::vector<std::string> all = arguments;
@@ -142,12 +155,16 @@ Outcome WorkerProcess::how_it_ended() {
   return outcome_of_end(status_, oom_kill_count() > oom_kills_, last_output_line());
 }
 
+// The worker shares the file offset.
+void WorkerProcess::forget_output() {
+  lseek(output_fd_, 0, SEEK_SET);
+}
+
 std::string WorkerProcess::last_output_line() const {
+  const off_t end = lseek(output_fd_, 0, SEEK_CUR);
   std::string tail(4096, '\0');
-  struct stat file {};
-  fstat(output_fd_, &file);
-  const off_t begin = std::max<off_t>(0, file.st_size - static_cast<off_t>(tail.size()));
-  const ssize_t count = pread(output_fd_, tail.data(), tail.size(), begin);
+  const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(tail.size()));
+  const ssize_t count = pread(output_fd_, tail.data(), static_cast<size_t>(end - begin), begin);
   tail.resize(count > 0 ? static_cast<size_t>(count) : 0);
   tail.resize(tail.find_last_not_of(" \t\r\n") + 1);
   return tail.substr(tail.find_last_of('\n') + 1);

@@ -27,6 +27,9 @@ class WorkerProcess {
   pid_t pid() const { return pid_; }
   LineChannel& channel() { return *channel_; }
 
+  // Before a request: makes room for what the worker prints until the next one.
+  void forget_output();
+
   // For a worker that closed its channel: waits for its end and says what it was. kFault with the
   // signal or status and the last line it printed, or kOutOfMemory where the kernel's memory killer
   // took it.
@@ -40,7 +43,7 @@ class WorkerProcess {
   pid_t pid_ = -1;
   bool reaped_ = false;
   int status_ = 0;         // of waitpid, once reaped
-  int output_fd_ = -1;     // unnamed file that holds its stdout and stderr
+  int output_fd_ = -1;     // unnamed file of fixed size that holds its stdout and stderr
   int64_t oom_kills_ = 0;  // on this machine when it was started
   std::unique_ptr<LineChannel> channel_;
 };

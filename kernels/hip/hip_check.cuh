@@ -20,9 +20,19 @@ inline void check(hipError_t status, const std::string& what) {
   if (status != hipSuccess) throw Error(ErrorCode::kDevice, what + ": " + describe(status));
 }
 
-// A refused launch leaves the device usable; the pending error is cleared.
+// What a kernel did and not what a launch was refused for. HIP's NVIDIA headers answer "unknown"
+// for the faults they have no code for: misaligned addresses, illegal instructions.
+inline bool is_fault(hipError_t status) {
+  return status == hipErrorIllegalAddress || status == hipErrorLaunchFailure ||
+         status == hipErrorLaunchTimeOut || status == hipErrorAssert ||
+         status == hipErrorECCNotCorrectable || status == hipErrorUnknown;
+}
+
+// A refused launch leaves the device usable; the pending error is cleared. A fault of a kernel
+// before, which any later call may report, throws as in check().
 inline Outcome launch_outcome(hipError_t status) {
   if (status == hipSuccess) return {};
+  if (is_fault(status)) throw Error(ErrorCode::kDevice, describe(status));
   static_cast<void>(hipGetLastError());
   if (status == hipErrorOutOfMemory) return {OutcomeKind::kOutOfMemory, describe(status)};
   return {OutcomeKind::kLaunchFailed, describe(status)};

@@ -131,11 +131,11 @@ std::vector<int32_t> filling_splits(const Space& space, const Problem& problem) 
 
 }  // namespace
 
-HipRates probe_hip(Device& device) {
+RoofRates probe_hip(Device& device) {
   HipExecutor& executor = executor_of(device);
   size_t free_bytes = 0, total_bytes = 0;
   check(hipMemGetInfo(&free_bytes, &total_bytes), "memory");
-  HipRates rates;
+  RoofRates rates;
   const auto most = static_cast<int64_t>(free_bytes / 2) & ~int64_t{4095};
   rates.read_gb_s = read_rate(executor, std::min(kReadBytes, most), 1);
   const int64_t cache = device.info().last_level_cache_bytes;

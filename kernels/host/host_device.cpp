@@ -41,7 +41,7 @@ class Executor {
     });
     if (config.splits == 1) return;
     pool_.run(stage2_items(params, config), [&](int64_t item, int thread) {
-      kernels_.stage2(params, config, stage2_item(config, item), scratch_[thread].get());
+      run_stage2(params, config, stage2_item(config, item), scratch_[thread].get());
     });
   }
 

@@ -7,9 +7,6 @@
 #include "kernels/host/host_kernels.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
 
 #include "kernels/bf16.h"
 
@@ -44,6 +41,14 @@ constexpr int kOutputVectors = kManyRegisters ? 2 : 1;
 HWY_INLINE HWY_ATTR Vector load_wide(const uint16_t* bf16) {
   const Bf16 d;
   return hn::PromoteTo(F32(), hn::LoadU(d, reinterpret_cast<const hwy::bfloat16_t*>(bf16)));
+}
+
+// GCC folds a load into every multiply-add that uses it. Two multiply-adds a load would then be two
+// loads, and the loads, two a cycle as the multiply-adds are, become what bounds the loop.
+HWY_INLINE HWY_ATTR void keep_in_register([[maybe_unused]] Vector& vector) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  asm("" : "+v"(vector.raw));
+#endif
 }
 
 // 2^x by x = n + f with |f| <= 1/2 and the Taylor series of 2^f to degree 6 (relative error 2e-7).
@@ -107,7 +112,8 @@ HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
       for (int i = 0; i < kScoreRows; ++i) key[i] = load_wide(rows[i] + c);
       HWY_UNROLL(12)
       for (int h = 0; h < kHeads; ++h) {
-        const Vector query = hn::Load(d, queries + h * kHeadDim + c);
+        Vector query = hn::Load(d, queries + h * kHeadDim + c);
+        keep_in_register(query);
         for (int i = 0; i < kScoreRows; ++i) sum[i][h] = hn::MulAdd(query, key[i], sum[i][h]);
       }
     }
@@ -153,7 +159,8 @@ HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
       if (column % kColumnsPerLine == 0) hwy::Prefetch(upcoming[n] + value_line(column));
       HWY_UNROLL(16)
       for (int h = 0; h < kHeads; ++h) {
-        const Vector weight = hn::Set(d, weights[n * kGroupRows + h]);
+        Vector weight = hn::Set(d, weights[n * kGroupRows + h]);
+        keep_in_register(weight);
         for (int v = 0; v < kOutputVectors; ++v) {
           sum[h][v] = hn::MulAdd(weight, value[v], sum[h][v]);
         }
@@ -168,25 +175,10 @@ HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
   }
 }
 
-using ScoreRows =
-    void (*)(const float*, float, const uint16_t* const*, const uint16_t* const*, float*);
-using AccumulateHeads = void (*)(
-    const uint16_t* const*, const uint16_t* const*, int, const float*, const float*, float*);
-
-// [heads - 1]
-template <int... kHeads>
-constexpr std::array<ScoreRows, sizeof...(kHeads)> score_table(
-    std::integer_sequence<int, kHeads...>) {
-  return {score_rows<kHeads + 1>...};
-}
-template <int... kHeads>
-constexpr std::array<AccumulateHeads, sizeof...(kHeads)> accumulate_table(
-    std::integer_sequence<int, kHeads...>) {
-  return {accumulate_heads<kHeads + 1>...};
-}
-constexpr auto kScoreRowsOf = score_table(std::make_integer_sequence<int, kMostScoreHeads>());
+constexpr auto kScoreRowsOf =
+    head_instances<kMostScoreHeads>([]<int kHeads>() { return score_rows<kHeads>; });
 constexpr auto kAccumulateHeadsOf =
-    accumulate_table(std::make_integer_sequence<int, kMostOutputHeads>());
+    head_instances<kMostOutputHeads>([]<int kHeads>() { return accumulate_heads<kHeads>; });
 
 class HighwayTile : public HostTile {
  public:
@@ -265,31 +257,6 @@ class HighwayTile : public HostTile {
   }
 };
 
-class HighwayMergeTile {
- public:
-  explicit HighwayMergeTile(Scratch* scratch) : sum_(scratch->output) {}
-
-  static float exp(float x) { return std::exp(x); }
-  static float log(float x) { return std::log(x); }
-
-  void clear(int columns) { std::fill_n(sum_, columns, 0.0f); }
-
-  HWY_ATTR void add(const float* partial, float weight, int columns) {
-    const F32 d;
-    for (int c = 0; c < columns; c += kLanes) {
-      const Vector sum = hn::Load(d, sum_ + c);
-      hn::Store(hn::MulAdd(hn::Set(d, weight), hn::LoadU(d, partial + c), sum), d, sum_ + c);
-    }
-  }
-
-  void store(uint16_t* output, int columns) const {
-    for (int c = 0; c < columns; ++c) output[c] = float_to_bf16(sum_[c]);
-  }
-
- private:
-  float* sum_;
-};
-
 void run_stage1(const DecodeParams& params,
                 const KernelConfig& config,
                 const PipelineSchedule& schedule,
@@ -300,16 +267,8 @@ void run_stage1(const DecodeParams& params,
   stage1(tile, params, config, schedule, item);
 }
 
-void run_stage2(const DecodeParams& params,
-                const KernelConfig& config,
-                const Stage2Item& item,
-                Scratch* scratch) {
-  HighwayMergeTile tile(scratch);
-  stage2(tile, params, config, item);
-}
-
 Kernels kernels() {
-  return {"highway", run_stage1, run_stage2};
+  return {"highway", run_stage1};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -9,14 +9,14 @@
 #include "kernels/host/host_kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
+#ifndef __clang__
 // GCC 12 warns about its own intrinsics' deliberately undefined operands (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 // Per function, so that nothing in this file can run on a CPU without these sets.
 #define MLA_AVX512_BF16 \
@@ -168,26 +168,12 @@ MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
   }
 }
 
-using ScoreRows =
-    void (*)(const uint16_t*, float, const uint16_t* const*, const uint16_t* const*, float*);
-using AccumulateHeads = void (*)(
-    const uint16_t* const*, const uint16_t* const*, int, const uint32_t*, const float*, float*);
-
 // 12 heads fill the registers: 24 sums, in Q K^T of two rows and in P V of two vectors.
 constexpr int kMostHeads = 12;
-
-// [heads - 1]
-template <int... kHeads>
-constexpr std::array<ScoreRows, kMostHeads> score_table(std::integer_sequence<int, kHeads...>) {
-  return {score_rows<kHeads + 1>...};
-}
-template <int... kHeads>
-constexpr std::array<AccumulateHeads, kMostHeads> accumulate_table(
-    std::integer_sequence<int, kHeads...>) {
-  return {accumulate_heads<kHeads + 1>...};
-}
-constexpr auto kScoreRowsOf = score_table(std::make_integer_sequence<int, kMostHeads>());
-constexpr auto kAccumulateHeadsOf = accumulate_table(std::make_integer_sequence<int, kMostHeads>());
+constexpr auto kScoreRowsOf =
+    head_instances<kMostHeads>([]<int kHeads>() { return score_rows<kHeads>; });
+constexpr auto kAccumulateHeadsOf =
+    head_instances<kMostHeads>([]<int kHeads>() { return accumulate_heads<kHeads>; });
 
 class Bf16Tile : public HostTile {
  public:
@@ -278,7 +264,7 @@ bool cpu_has_bf16() {
 }  // namespace
 
 const Kernels* bf16_kernels() {
-  static const Kernels table = {"bf16", run_stage1, highway_kernels().stage2};
+  static const Kernels table = {"bf16", run_stage1};
   static const bool available = cpu_has_bf16();
   return available ? &table : nullptr;
 }

@@ -56,8 +56,9 @@ void HostTile::locate(const KvBlock& block) {
     const uint16_t* row = kv + ((page << page_shift_) + (n & in_page)) * params_.kv_row_stride;
     scratch_.located[i] = row;
     prefetch(row);
-    prefetch(row + kHeadDim - 1);
   }
+  // Behind the first lines, so that a row within one page does not ask for its walk twice.
+  for (int i = 0; i < block.rows; ++i) prefetch(scratch_.located[i] + kHeadDim - 1);
   located_rows_ = round_up_rows(block.rows);
   std::fill(scratch_.located + block.rows, scratch_.located + located_rows_, scratch_.zero_row);
 }

@@ -36,6 +36,8 @@ class CheckLayering(unittest.TestCase):
             ("kernels/config.cpp", "<sys/mman.h>"),
             ("kernels/host/host_device.cpp", '"db/store.h"'),
             ("kernels/host/host_device.cpp", "<fmt/format.h>"),
+            ("kernels/hip/hip_device.hip", "<cuda_runtime.h>"),
+            ("kernels/gpu/launch.cuh", '"tuner/session.h"'),
             ("db/store.h", "<SQLiteCpp/SQLiteCpp.h>"),
             ("db/store.cpp", '"policy/lookup.h"'),
             ("db/store.cpp", '"kernels/device.h"'),
@@ -65,6 +67,7 @@ class CheckLayering(unittest.TestCase):
         for name, line in [
             ("kernels/problem.h", "#include <string_view>"),
             ("kernels/host/host_device.cpp", "#include <sys/mman.h>"),
+            ("kernels/hip/hip_runtime.cuh", "#include <hip/hip_runtime.h>"),
             ("db/store.cpp", "#include <SQLiteCpp/SQLiteCpp.h>"),
             ("policy/lookup.cpp", '#include "db/snapshot.h"'),
             ("policy/mla_policy.cpp", 'const char* db = std::getenv("MLA_TUNE_DB");'),

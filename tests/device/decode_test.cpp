@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a decode step computes on the GPU, for every kind of problem and every compiled kernel.
+#include <array>
 #include <boost/test/unit_test.hpp>
 
 #include "tests/device/gpu.h"
@@ -11,6 +12,8 @@ namespace {
 
 // Empty, shorter than a tile, one more than a page, and longer than any tile times a few splits.
 const std::vector<int64_t> kLengths = {0, 1, 15, 64, 65, 1000, 333};
+
+constexpr std::array<int32_t, 8> kHeadCounts = {1, 3, 8, 12, 16, 33, 64, 128};
 
 Problem ragged(int32_t page_size, int32_t nhead, int32_t q_len) {
   Problem problem;
@@ -49,8 +52,8 @@ BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_rag
   const std::vector<KernelConfig> configs = {
       config_of(1, 16, 6, 4), config_of(7, 16, 3, 8), config_of(5, 32, 3, 4)};
   for (const int32_t page_size : {1, 16, 64}) {
-    for (const int32_t nhead : {1, 3, 8, 12, 16, 33, 64, 128}) {
-      for (const int32_t q_len : {1, 2, 4, 5}) {
+    for (const int32_t nhead : kHeadCounts) {
+      for (const int32_t q_len : {1, 2, 5, 8}) {
         check_problem(ragged(page_size, nhead, q_len), ragged_options(), configs);
       }
     }
@@ -85,7 +88,16 @@ BOOST_AUTO_TEST_CASE(a_shared_prefix_is_read_by_all_of_its_group) {
   check_problem(problem, {}, {config_of(5, 16, 4, 8), config_of(1, 32, 3, 4)});
 }
 
-BOOST_AUTO_TEST_CASE(rows_on_both_sides_of_2_to_the_31_elements_and_2_to_the_32_bytes_are_found) {
+BOOST_AUTO_TEST_CASE(every_query_length_is_right_at_lengths_around_it) {
+  for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {
+    Problem problem = ragged(1, 12, q_len);
+    WorkloadOptions options;
+    options.lengths = {0, 1, q_len - 1, q_len, q_len + 1, 64, 300};
+    check_problem(problem, options, {config_of(1, 16, 4, 4), config_of(3, 16, 4, 8)});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scattered_rows_of_a_pool_past_2_to_the_32_bytes_are_found) {
   Problem problem;
   problem.batch = 4;
   problem.seq_len = 3000;
@@ -93,6 +105,28 @@ BOOST_AUTO_TEST_CASE(rows_on_both_sides_of_2_to_the_31_elements_and_2_to_the_32_
     WorkloadOptions options;
     options.pool_pages = pool_rows;
     check_problem(problem, options, {config_of(9, 16, 4, 8), config_of(1, 64, 2, 4)});
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(full, *boost::unit_test::disabled())
+
+BOOST_AUTO_TEST_CASE(every_problem_of_the_correctness_list_is_right) {
+  const std::vector<KernelConfig> configs = {config_of(1, 16, 6, 4), config_of(7, 16, 3, 8)};
+  for (const int32_t page_size : {1, 16, 64}) {
+    for (const int32_t nhead : kHeadCounts) {
+      for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {
+        check_problem(ragged(page_size, nhead, q_len), ragged_options(), configs);
+        for (const int64_t length : {0, 1, 15, 64, 65, 1000}) {
+          Problem problem = ragged(page_size, nhead, q_len);
+          problem.batch = 2;
+          WorkloadOptions options;
+          options.lengths = {length, length};
+          check_problem(problem, options, configs);
+        }
+      }
+    }
   }
 }
 

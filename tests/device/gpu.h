@@ -44,6 +44,8 @@ inline std::vector<KernelConfig> stage1_shapes() {
 struct Output {
   std::vector<uint16_t> out;
   std::vector<float> lse;
+
+  bool operator==(const Output& other) const { return out == other.out && lse == other.lse; }
 };
 
 inline Output read_output(LoadedProblem& problem) {

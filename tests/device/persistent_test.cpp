@@ -32,8 +32,7 @@ void check_lengths(const std::vector<int64_t>& lengths,
   options.lengths = lengths;
   Problem problem = shape;
   problem.batch = static_cast<int32_t>(lengths.size());
-  problem.seq_len =
-      std::max<int64_t>(1, *std::max_element(lengths.begin(), lengths.end()));
+  problem.seq_len = std::max<int64_t>(1, *std::max_element(lengths.begin(), lengths.end()));
   CheckedProblem checked(problem, options, 64);
   for (const KernelConfig& config : persistent_shapes()) {
     const Outcome outcome = checked.check(config);

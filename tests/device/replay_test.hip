@@ -1,109 +1,145 @@
 // SPDX-License-Identifier: MIT
-// A graph captured once for a padded batch and replayed while the sequences in it grow.
-#include <boost/test/unit_test.hpp>
-
-#include "kernels/gpu/launch.cuh"
-#include "kernels/hip/device_memory.cuh"
-#include "tests/device/gpu.h"
+// Captured graphs: replayed while requests grow and join, on two streams at once, and over pools
+// whose row offsets leave 32 bits. And that a test would notice what a kernel does not write.
+#include "tests/device/captured_decode.cuh"
 
 using namespace mla;
 using namespace mla::test;
 
 namespace {
 
-constexpr int32_t kBatch = 5;
-constexpr int64_t kMostRows = 5000;
+Problem five_requests(int64_t seq_len) {
+  Problem problem;
+  problem.batch = 5;
+  problem.seq_len = seq_len;
+  return problem;
+}
 
-// The table of `full` cut to `lengths`; what lies behind a request's rows stays and is never read.
-std::vector<int32_t> cut_lengths(const Workload& full,
-                                 const std::vector<int64_t>& lengths,
-                                 std::vector<int32_t>* indices) {
+// The table of `full` cut to `lengths`; what lies behind the rows in use is garbage.
+struct Tables {
   std::vector<int32_t> indptr = {0};
-  indices->clear();
+  std::vector<int32_t> indices;
+  std::vector<int32_t> last_page_len;
+};
+
+Tables cut_lengths(const Workload& full, const std::vector<int64_t>& lengths) {
+  Tables tables;
   for (size_t b = 0; b < lengths.size(); ++b) {
     const auto begin = full.kv_indices().begin() + full.kv_indptr()[b];
-    indices->insert(indices->end(), begin, begin + lengths[b]);
-    indptr.push_back(static_cast<int32_t>(indices->size()));
+    tables.indices.insert(tables.indices.end(), begin, begin + lengths[b]);
+    tables.indptr.push_back(static_cast<int32_t>(tables.indices.size()));
   }
-  indices->resize(full.kv_indices().size(), -1);
-  return indptr;
+  tables.indices.resize(full.kv_indices().size(), -1);
+  tables.last_page_len.assign(lengths.size(), 1);
+  return tables;
+}
+
+template <class T>
+void overwrite(T* target, const std::vector<T>& values) {
+  hip::check(hipMemcpy(target, values.data(), values.size() * sizeof(T), hipMemcpyHostToDevice),
+             "tables");
+  hip::check(hipStreamSynchronize(nullptr), "tables");
+}
+
+Outcome compare(const DecodeParams& host, const Output& output, int64_t sampled_rows) {
+  return check_against_reference(reference_sample(host, sampled_rows, 1),
+                                 host.nhead,
+                                 output.out.data(),
+                                 output.lse.data(),
+                                 tolerance(KvDtype::kBf16));
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(replay)
 
-BOOST_AUTO_TEST_CASE(one_captured_graph_serves_growing_and_padded_requests) {
-  Problem problem;
-  problem.batch = kBatch;
-  problem.seq_len = kMostRows;
+BOOST_AUTO_TEST_CASE(one_captured_graph_serves_requests_that_grow_by_different_steps) {
   WorkloadOptions options;
   options.spikes = false;
-  const Workload full(problem, options);
-
-  hip::Stream stream;
-  gpu::Launcher launcher;
-  const DeviceInfo& info = test_gpu().info();
-  hip::check(
-      launcher.init(std::stoi(info.arch.substr(3)), static_cast<size_t>(info.local_memory_bytes)),
-      "init");
-  const KernelConfig config = config_of(33, 16, 4, 8);
-
-  hip::DeviceMemory q, kv, indptr, indices, last_page_len, out, lse, workspace;
-  DecodeParams params = full.params();
-  const auto* pool = static_cast<const uint16_t*>(params.kv);
-  kv.upload(std::vector<uint16_t>(pool, pool + full.pool_pages() * kHeadDim), "kv");
-  q.upload(full.q(), "q");
-  indptr.upload(full.kv_indptr(), "indptr");
-  indices.upload(full.kv_indices(), "indices");
-  last_page_len.upload(std::vector<int32_t>(kBatch, 1), "last_page_len");
-  const size_t out_count = size_t{kBatch} * 12 * kValueDim;
-  out.require(out_count * 2, "out");
-  lse.require(size_t{kBatch} * 12 * 4, "lse");
-  workspace.require(static_cast<size_t>(workspace_bytes(kBatch, 1, 12, config.splits)),
-                    "workspace");
-  DecodeParams device_params = params;
-  device_params.q = q.as<uint16_t>();
-  device_params.kv = kv.as<void>();
-  device_params.kv_indptr = indptr.as<int32_t>();
-  device_params.kv_indices = indices.as<int32_t>();
-  device_params.last_page_len = last_page_len.as<int32_t>();
-  device_params.out = out.as<uint16_t>();
-  device_params.lse = lse.as<float>();
-  device_params.workspace = workspace.as<void>();
-  hip::Graph graph;
-  BOOST_REQUIRE(
-      graph.capture(stream, [&] { return launcher.decode(device_params, config, stream.get()); })
-          .ok());
-
+  const Workload full(five_requests(5000), options);
+  CapturedDecode decode(full, config_of(33, 16, 4, 8));
   std::vector<int64_t> lengths = {0, 1, 15, 400, 0};  // the last is padding
   const std::vector<int64_t> steps = {1, 7, 31, 113, 0};
   for (int step = 0; step < 40; ++step) {
-    std::vector<int32_t> table;
-    const std::vector<int32_t> begins = cut_lengths(full, lengths, &table);
-    indptr.upload(begins, "indptr");
-    indices.upload(table, "indices");
-    out.poison(out_count * 2, stream.get());
-    hip::check(graph.replay(stream), "replay");
-    stream.wait();
-    BOOST_REQUIRE(out.intact());
-
-    std::vector<uint16_t> values(out_count);
-    std::vector<float> sums(size_t{kBatch} * 12);
-    hip::check(hipMemcpy(values.data(), out.as<void>(), out_count * 2, hipMemcpyDeviceToHost),
-               "out");
-    hip::check(hipMemcpy(sums.data(), lse.as<void>(), sums.size() * 4, hipMemcpyDeviceToHost),
-               "lse");
-    DecodeParams host = params;
-    host.kv_indptr = begins.data();
-    host.kv_indices = table.data();
-    const std::vector<int32_t> ones(kBatch, 1);
-    host.last_page_len = ones.data();
-    const Outcome outcome = check_against_reference(
-        reference_sample(host, 12, 1), 12, values.data(), sums.data(), tolerance(KvDtype::kBf16));
+    const Tables tables = cut_lengths(full, lengths);
+    overwrite(decode.indptr(), tables.indptr);
+    overwrite(decode.indices(), tables.indices);
+    decode.poison();
+    decode.replay();
+    DecodeParams host = full.params();
+    host.kv_indptr = tables.indptr.data();
+    host.kv_indices = tables.indices.data();
+    host.last_page_len = tables.last_page_len.data();
+    const Outcome outcome = compare(host, decode.read(), 12);
     BOOST_REQUIRE_MESSAGE(outcome.ok(), "step " << step << ": " << outcome.text);
     for (size_t b = 0; b < lengths.size(); ++b) lengths[b] += steps[b];
   }
+}
+
+BOOST_AUTO_TEST_CASE(graphs_replayed_on_two_streams_at_once_give_the_bits_they_give_alone) {
+  WorkloadOptions options;
+  const Workload left_workload(five_requests(3000), options);
+  options.seed = 2;
+  const Workload right_workload(five_requests(2000), options);
+  CapturedDecode left(left_workload, config_of(13, 16, 4, 4));
+  CapturedDecode right(right_workload, config_of(13, 16, 3, 8));
+  const auto alone = [](CapturedDecode* decode) {
+    decode->poison();
+    decode->replay();
+    return decode->read();
+  };
+  const Output left_alone = alone(&left);
+  const Output right_alone = alone(&right);
+  BOOST_REQUIRE(compare(left_workload.params(), left_alone, 16).ok());
+  BOOST_REQUIRE(compare(right_workload.params(), right_alone, 16).ok());
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    for (CapturedDecode* decode : {&left, &right}) decode->poison();
+    for (CapturedDecode* decode : {&left, &right, &left, &right}) decode->replay();
+    BOOST_REQUIRE(left.read() == left_alone);
+    BOOST_REQUIRE(right.read() == right_alone);
+  }
+}
+
+// 2^31 elements are 2^32 bytes; 2^32 elements leave unsigned 32-bit element offsets too.
+BOOST_AUTO_TEST_CASE(
+    rows_around_2_to_the_31_and_2_to_the_32_elements_are_found_at_every_page_size) {
+  for (const int32_t page_size : {1, 16, 64}) {
+    Problem problem = five_requests(700);
+    problem.page_size = page_size;
+    const Workload workload(problem, {});
+    for (const int64_t edge : {int64_t{1} << 31, int64_t{1} << 32}) {
+      const int64_t edge_page = edge / (int64_t{page_size} * kHeadDim);
+      CapturedDecode decode(
+          workload, config_of(9, 16, 4, 8), edge_page - workload.pool_pages() / 2);
+      decode.poison();
+      decode.replay();
+      const Outcome outcome = compare(workload.params(), decode.read(), 60);
+      BOOST_CHECK_MESSAGE(outcome.ok(), "page size " << page_size << ": " << outcome.text);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_output_that_no_kernel_wrote_is_not_finite) {
+  const Workload workload(five_requests(100), {});
+  CapturedDecode decode(workload, config_of(2, 16, 4, 4));
+  decode.poison();
+  BOOST_CHECK(compare(workload.params(), decode.read(), 60).kind == OutcomeKind::kNonFinite);
+}
+
+BOOST_AUTO_TEST_CASE(a_byte_written_behind_a_buffer_damages_its_canary) {
+  hip::Stream stream;
+  hip::DeviceMemory memory;
+  constexpr size_t kBytes = 1000;
+  memory.require(kBytes, "memory");
+  const auto intact_after_write_at = [&](size_t offset) {
+    memory.poison(kBytes, stream.get());
+    hip::check(hipMemsetAsync(memory.as<uint8_t>() + offset, 0, 1, stream.get()), "write");
+    stream.wait();
+    return memory.intact();
+  };
+  BOOST_CHECK(intact_after_write_at(kBytes - 1));
+  BOOST_CHECK(!intact_after_write_at(kBytes));
+  BOOST_CHECK(!intact_after_write_at(kBytes + hip::DeviceMemory::kCanaryBytes - 1));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

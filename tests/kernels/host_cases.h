@@ -96,7 +96,7 @@ struct DirectLaunch {
       kernels.stage1(params, config, schedule, mode, stage1_item(params, config, i), scratch.get());
     }
     for (int64_t i = 0; i < stage2_items(params, config); ++i) {
-      kernels.stage2(params, config, stage2_item(config, i), scratch.get());
+      run_stage2(params, config, stage2_item(config, i), scratch.get());
     }
     return output;
   }

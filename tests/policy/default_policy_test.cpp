@@ -152,6 +152,18 @@ BOOST_AUTO_TEST_CASE(a_value_outside_the_space_is_lowered_to_the_next_legal_one)
   BOOST_TEST(policy(shape(1)).stage2_warps == 4);
 }
 
+BOOST_AUTO_TEST_CASE(the_finest_stage_2_is_that_of_one_request_whatever_the_batch) {
+  for (const Space& space : {space_of("MI355X"), space_of("H200"), host_space(64)}) {
+    const DefaultPolicy policy(space);
+    const KernelConfig one = policy(shape(1, 1)), many = policy(shape(128));
+    const KernelConfig finest = policy.finest_stage2(many);
+    BOOST_TEST(finest.stage2_tiles == 8);
+    BOOST_TEST(finest.stage2_tiles == one.stage2_tiles);
+    BOOST_TEST(finest.stage2_warps == one.stage2_warps);
+    BOOST_TEST(finest.splits == many.splits);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_drained_baseline_has_every_lever_off) {
   const Space space = space_of("MI355X");
   BOOST_TEST(to_text(policy::drained_baseline(space, shape(8))) ==

@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/error.h"
-#include "tests/tuner/live_fake_device.h"
+#include "tests/support/fake_device.h"
 #include "tuner/worker_faults.h"
 
 namespace mla::tuner {
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_right_configuration_is_admitted_and_timed) {
   BOOST_TEST(source.select(kProblem, 1).ok());
   BOOST_TEST(source.admit(kDefault, true).ok());
   BOOST_TEST(source.admit(kOther, false).ok());
-  const Sample sample = source.sample(kOther, SampleId{});
+  const TimedRun sample = source.sample(kOther, SampleId{});
   BOOST_TEST(sample.outcome.ok());
   BOOST_TEST(sample.time_us == 520.0);
 }
@@ -122,12 +122,28 @@ BOOST_AUTO_TEST_CASE(fixed_times_are_the_same_in_every_device_and_differ_between
   BOOST_TEST(times_us[0] == times_us[1]);
 }
 
+BOOST_AUTO_TEST_CASE(a_fault_of_the_device_itself_takes_a_kernel_that_the_program_brings) {
+  int queued = 0;
+  const auto queue = [&queued](Device&) { ++queued; };
+  LiveSource source(
+      add_faults(std::make_unique<test::FakeDevice>(), "illegal.run@splits=2", {queue, nullptr}));
+  BOOST_REQUIRE(source.select(kProblem, 1).ok());
+  BOOST_REQUIRE(source.admit(kDefault, true).ok());
+  BOOST_TEST(queued == 0);
+  BOOST_REQUIRE(source.admit(kOther, false).ok());
+  BOOST_TEST(queued == 1);
+  BOOST_REQUIRE(source.sample(kOther, SampleId{}).outcome.ok());
+  BOOST_TEST(queued == 1);
+}
+
 BOOST_AUTO_TEST_CASE(an_unreadable_rule_is_a_usage_error) {
   for (const char* rules : {"",
                             "crush",
                             "crash@split=4",
                             "crash#0",
                             "crash.go",
+                            "illegal",
+                            "spin.run",
                             "crash,",
                             "crash@"
                             "splits=x"}) {

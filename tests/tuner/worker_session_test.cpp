@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A whole session over a worker process whose candidates misbehave in every way at once.
 #define BOOST_TEST_MODULE worker_session
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
 #include <map>
 
 #include "db/store.h"
 #include "policy/default_policy.h"
+#include "tests/support/temporary_directory.h"
 #include "tuner/session.h"
 #include "tuner/worker_source.h"
 
@@ -34,9 +32,8 @@ BOOST_AUTO_TEST_CASE(every_kind_of_failure_is_a_row_and_the_best_of_the_rest_win
 
   SessionOptions options;
   for (const int32_t splits : {2, 3, 5, 6, 8, 12}) options.only.push_back(with_splits(splits));
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("mla-worker-session-" + std::to_string(getpid()) + ".db");
-  db::Store store = db::Store::open(path.string(), db::OpenMode::kReadWrite);
+  const testing::TemporaryDirectory directory;
+  db::Store store = db::Store::open(directory.file("tuning.db"), db::OpenMode::kReadWrite);
   const std::atomic<bool> stop{false};
   const SessionResult result = run_session(
       source, &store, db::RunInfo{}, {problem}, options, [](const ProgressEvent&) {}, stop);
@@ -62,7 +59,6 @@ BOOST_AUTO_TEST_CASE(every_kind_of_failure_is_a_row_and_the_best_of_the_rest_win
                "splits=" << splits << ": " << name(outcomes[splits].outcome.kind));
   }
   BOOST_TEST(outcomes[2].crashes == 2);
-  std::filesystem::remove(path);
 }
 
 }  // namespace

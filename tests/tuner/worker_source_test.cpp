@@ -17,8 +17,9 @@
 #include <thread>
 
 #include "kernels/error.h"
-#include "tests/tuner/live_fake_device.h"
+#include "tests/support/fake_device.h"
 #include "tuner/live_source.h"
+#include "tuner/worker_process.h"
 #include "tuner/worker_server.h"
 
 namespace mla::tuner {
@@ -46,6 +47,18 @@ struct Ready {
 std::ptrdiff_t open_fds() {
   namespace fs = std::filesystem;
   return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+}
+
+// Of the only worker of this process.
+int64_t output_file_bytes() {
+  namespace fs = std::filesystem;
+  for (const auto& fd : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the iterator's own descriptor
+    if (fs::read_symlink(fd, gone).string().find("worker-output") != std::string::npos) {
+      return static_cast<int64_t>(fs::file_size(fd));
+    }
+  }
+  return -1;
 }
 
 bool has_children() {
@@ -123,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_answer_and_a_nan_are_outcomes_of_the_same_worker) {
 BOOST_AUTO_TEST_CASE(a_worker_killed_from_outside_is_a_fault_and_nobody_waits_for_it) {
   Ready ready("fake");
   kill(ready.source.worker_pid(), SIGKILL);
-  const Sample sample = ready.source.sample(kDefault, SampleId{});
+  const TimedRun sample = ready.source.sample(kDefault, SampleId{});
   BOOST_TEST((sample.outcome.kind == OutcomeKind::kFault));
   BOOST_TEST(contains(sample.outcome.text, "SIGKILL"), sample.outcome.text);
   BOOST_TEST(ready.default_us() == 290.0);
@@ -218,6 +231,18 @@ BOOST_AUTO_TEST_CASE(a_program_that_is_no_worker_is_a_device_error) {
       return error.code() == ErrorCode::kDevice;
     });
   }
+}
+
+// Its output once grew as long as it printed.
+BOOST_AUTO_TEST_CASE(a_worker_that_prints_without_end_fills_a_file_of_fixed_size) {
+  WorkerProcess process(
+      "/bin/sh", {"-c", "head -c 1000000 /dev/zero; echo ready >&0; read go; echo why; exit 3"});
+  std::string line;
+  BOOST_REQUIRE((process.channel().read(&line) == LineChannel::Read::kLine));
+  BOOST_TEST(output_file_bytes() == 64 * 1024);
+  process.forget_output();
+  BOOST_REQUIRE(process.channel().write("go"));
+  BOOST_TEST(process.how_it_ended().text == "the worker exited with status 3: why");
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_a_worker_is_told_by_signal_status_and_last_line) {

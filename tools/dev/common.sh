@@ -7,6 +7,13 @@ build_packages=(cmake ninja-build g++ libboost-dev libboost-program-options-dev 
   libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
 test_packages=(clang clang-format-14 libboost-test-dev libclang-rt-14-dev pkg-config python3 shellcheck)
+# shellcheck disable=SC2034
+hip_packages=(libamdhip64-dev)  # of use where there is nvcc
+
+# Whether CMake will find nvcc.
+has_nvcc() {
+  [[ -x ${CUDA_PATH:-/usr/local/cuda}/bin/nvcc ]] || command -v nvcc >/dev/null
+}
 
 # Installs those of its arguments that are missing. Quick and silent when none is.
 install_packages() {
