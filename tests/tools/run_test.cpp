@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "kernels/config.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/program.h"
 
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(the_space_of_a_shape_is_listed_with_reasons) {
   const ProgramResult result = run({"space", "--device", "analytic", "--batch", "1", "--json"});
   BOOST_TEST(result.status == 0, result.err);
   const Json document = Json::parse(result.out);
-  BOOST_TEST(document["knobs"].size() == 8U);
+  BOOST_TEST(document["knobs"].size() == mla::kKnobCount);
   BOOST_TEST(document["pruned"]["split_major_batch"] > 0);
 }
 
