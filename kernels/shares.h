@@ -7,7 +7,7 @@
 // `splits` of them: where the longest request would be cut more often, fewer workgroups take larger
 // shares. An empty request counts as one block, because its output has to be written too.
 //
-// As in partition.h, GPU code counts in int32_t: 2^31 blocks would take a launch ten seconds.
+// As in partition.h, GPU code counts in int32_t; the spaces bound the blocks of a launch.
 #pragma once
 
 #include <cstdint>

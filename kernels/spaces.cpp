@@ -165,6 +165,18 @@ std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
                            })};
 }
 
+// The kernels count blocks in 32 bits.
+Constraint persistent_blocks(const DeviceInfo& device) {
+  return {"persistent_blocks",
+          "the persistent schedule has at most 2147483647 blocks",
+          [device](const Problem& problem, const KernelConfig& config) {
+            return config.schedule != Schedule::kPersistent ||
+                   problem.batch * row_groups(device, problem) *
+                           counted_blocks(problem.seq_len, config.tile_n) <=
+                       INT32_MAX;
+          }};
+}
+
 // Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   std::vector<KnobRange> ranges = {
@@ -178,6 +190,7 @@ Space nvidia_space(const DeviceInfo& device) {
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
       {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""}};
   std::vector<Constraint> constraints = persistent_constraints(device.local_memory_bytes);
+  constraints.push_back(persistent_blocks(device));
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
   constraints.push_back(bh16_fits(device.local_memory_bytes));

@@ -27,6 +27,12 @@ inline KernelConfig config_of(int splits, int tile_n, int stages, int stage1_war
   return config;
 }
 
+inline KernelConfig persistent(int splits, int tile_n, int stages) {
+  KernelConfig config = config_of(splits, tile_n, stages, 4);
+  config.schedule = Schedule::kPersistent;
+  return config;
+}
+
 // Every compiled shape of stage 1 at its shallowest ring, with 1, a few and many splits.
 inline std::vector<KernelConfig> stage1_shapes() {
   std::vector<KernelConfig> configs;

@@ -9,12 +9,6 @@ using namespace mla::test;
 
 namespace {
 
-KernelConfig persistent(int splits, int tile_n, int stages) {
-  KernelConfig config = config_of(splits, tile_n, stages, 4);
-  config.schedule = Schedule::kPersistent;
-  return config;
-}
-
 // Shares cut to few pieces a request, and as many as there are workgroups.
 std::vector<KernelConfig> persistent_shapes() {
   std::vector<KernelConfig> configs;

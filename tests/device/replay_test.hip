@@ -49,15 +49,11 @@ Outcome compare(const DecodeParams& host, const Output& output, int64_t sampled_
                                  tolerance(KvDtype::kBf16));
 }
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(replay)
-
-BOOST_AUTO_TEST_CASE(one_captured_graph_serves_requests_that_grow_by_different_steps) {
+void check_growth(const KernelConfig& config) {
   WorkloadOptions options;
   options.spikes = false;
   const Workload full(five_requests(5000), options);
-  CapturedDecode decode(full, config_of(33, 16, 4, 8));
+  CapturedDecode decode(full, config);
   std::vector<int64_t> lengths = {0, 1, 15, 400, 0};  // the last is padding
   const std::vector<int64_t> steps = {1, 7, 31, 113, 0};
   for (int step = 0; step < 40; ++step) {
@@ -74,6 +70,20 @@ BOOST_AUTO_TEST_CASE(one_captured_graph_serves_requests_that_grow_by_different_s
     BOOST_REQUIRE_MESSAGE(outcome.ok(), "step " << step << ": " << outcome.text);
     for (size_t b = 0; b < lengths.size(); ++b) lengths[b] += steps[b];
   }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(replay)
+
+BOOST_AUTO_TEST_CASE(one_captured_graph_serves_requests_that_grow_by_different_steps) {
+  check_growth(config_of(33, 16, 4, 8));
+}
+
+// The shares are those of the lengths at the replay.
+BOOST_AUTO_TEST_CASE(one_captured_graph_of_the_persistent_schedule_serves_growing_requests) {
+  check_growth(persistent(40, 16, 4));
+  check_growth(persistent(2, 32, 2));
 }
 
 BOOST_AUTO_TEST_CASE(graphs_replayed_on_two_streams_at_once_give_the_bits_they_give_alone) {

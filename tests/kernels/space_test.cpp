@@ -105,6 +105,18 @@ BOOST_AUTO_TEST_CASE(a_persistent_schedule_says_what_it_needs) {
   BOOST_TEST(violation("tile_n=64 stages=2") == violation("stages=6"));
 }
 
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_has_no_more_blocks_than_32_bits_count) {
+  const Space space = make_space(h200());
+  KernelConfig config =
+      parse_config("splits=8 stage1_warps=4 schedule=persistent", space.neutral());
+  const Problem large = parse_problem("batch=1024 nhead=128 seq_len=4194304");
+  BOOST_TEST(space.violation(large, config).value_or("") ==
+             "the persistent schedule has at most 2147483647 blocks");
+  config.tile_n = 32;
+  config.stages = 2;
+  BOOST_TEST(!space.violation(large, config));
+}
+
 BOOST_AUTO_TEST_CASE(a_device_without_a_persistent_schedule_says_so) {
   for (const DeviceInfo& device : {host(), mi355x()}) {
     const Space space = make_space(device);
