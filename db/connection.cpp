@@ -227,14 +227,19 @@ void Connection::execute(const std::string& script) {
   db_->exec(script);
 }
 
+// Reset at once: an unfinished query locks its table against a migration.
 int64_t Connection::integer(const std::string& sql) {
   SQLite::Statement& query = statement(sql);
-  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
+  const int64_t value = query.executeStep() ? query.getColumn(0).getInt64() : 0;
+  query.reset();
+  return value;
 }
 
 std::string Connection::text(const std::string& sql) {
   SQLite::Statement& query = statement(sql);
-  return query.executeStep() ? query.getColumn(0).getString() : std::string();
+  std::string value = query.executeStep() ? query.getColumn(0).getString() : std::string();
+  query.reset();
+  return value;
 }
 
 int64_t Connection::last_id() const {

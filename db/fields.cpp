@@ -10,10 +10,6 @@ std::string cut(std::string_view text) {
   return std::string(text.substr(0, kMaxTextBytes));
 }
 
-bool is_named(Knob knob) {
-  return knob == Knob::kWait || knob == Knob::kOrder;
-}
-
 }  // namespace
 
 Fields fields(const DeviceInfo& d) {

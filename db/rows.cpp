@@ -162,6 +162,8 @@ KernelConfig read_config(Cursor& row) {
       config.wait = row.one_of({Wait::kDrain, Wait::kPartial});
     } else if (knob == Knob::kOrder) {
       config.order = row.one_of({Order::kBatchMajor, Order::kSplitMajor});
+    } else if (knob == Knob::kSchedule) {
+      config.schedule = row.one_of({Schedule::kUniform, Schedule::kPersistent});
     } else {
       set(&config, knob, row.int32());
     }

@@ -54,6 +54,7 @@ void require_tables(Connection& c) {
 
 void create(Connection& c, int32_t version) {
   c.execute(kSchemaSql);
+  c.execute(kViewsSql);
   c.execute(
       "INSERT INTO meta (key, value) VALUES"
       " ('database_id', lower(hex(randomblob(16)))),"
@@ -83,6 +84,8 @@ void back_up(const std::string& path, int32_t version) {
 
 void migrate(Connection& c, int32_t from, int32_t to, std::span<const Migration> steps) {
   back_up(c.path(), from);
+  for (const char* view : {"v_best", "v_regressions", "v_failures"})
+    c.execute(std::string("DROP VIEW IF EXISTS ") + view);
   int32_t version = from;
   for (const Migration& step : steps) {
     if (step.from != version || version >= to) continue;
@@ -92,6 +95,9 @@ void migrate(Connection& c, int32_t from, int32_t to, std::span<const Migration>
   if (version != to) {
     throw Error(ErrorCode::kInternal, "no migration from " + version_text(version));
   }
+  if (c.integer("SELECT count(*) FROM pragma_foreign_key_check") > 0)
+    c.fail("is damaged: rows that others refer to are missing");
+  c.execute(kViewsSql);
   c.execute("PRAGMA user_version = " + std::to_string(version));
 }
 
@@ -113,7 +119,8 @@ void choose_journal(Connection& c) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  return {};  // schema 1 is the first
+  static const Migration kAll[] = {{1, kSchema1To2Sql}};
+  return kAll;
 }
 
 void require_schema(Connection& c, int32_t version) {
@@ -132,6 +139,7 @@ void prepare_for_writing(Connection& c, int32_t version, std::span<const Migrati
   bool current = false;
   c.read([&] { current = !is_new(c) && known_version(c, version) == version; });
   if (!current) {
+    c.outside_transaction([&] { c.execute("PRAGMA foreign_keys = OFF"); });
     c.write([&] {  // asked again under the lock: another process may have been faster
       if (is_new(c)) {
         create(c, version);
@@ -139,6 +147,7 @@ void prepare_for_writing(Connection& c, int32_t version, std::span<const Migrati
         migrate(c, found, version, steps);
       }
     });
+    c.outside_transaction([&] { c.execute("PRAGMA foreign_keys = ON"); });
   }
   require_schema(c, version);
   c.expect_schema(version);

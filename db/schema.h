@@ -9,10 +9,13 @@
 
 namespace mla::db {
 
-// The text of schema.sql, embedded at build time.
+// The texts of the SQL files, embedded at build time.
 extern const char* const kSchemaSql;
+extern const char* const kViewsSql;
+extern const char* const kSchema1To2Sql;
 
-// Takes a file from schema `from` to `from + 1`. FORMAT.md, "Upgrade rules".
+// Takes a file from schema `from` to `from + 1`. Runs without views and without the enforcement of
+// foreign keys, so that it may rebuild a table. FORMAT.md, "Upgrade rules".
 struct Migration {
   int32_t from = 0;
   const char* sql = nullptr;

@@ -9,10 +9,18 @@
 namespace mla {
 namespace {
 
-constexpr std::array<std::string_view, kKnobCount> kNames = {
-    "splits", "tile_n", "stages", "wait", "order", "stage1_warps", "stage2_tiles", "stage2_warps"};
+constexpr std::array<std::string_view, kKnobCount> kNames = {"splits",
+                                                             "tile_n",
+                                                             "stages",
+                                                             "wait",
+                                                             "order",
+                                                             "stage1_warps",
+                                                             "stage2_tiles",
+                                                             "stage2_warps",
+                                                             "schedule"};
 constexpr std::array<std::string_view, 2> kWaits = {"drain", "partial"};
 constexpr std::array<std::string_view, 2> kOrders = {"batch_major", "split_major"};
+constexpr std::array<std::string_view, 2> kSchedules = {"uniform", "persistent"};
 
 [[noreturn]] void bad(const std::string& text) {
   throw Error(ErrorCode::kUsage, text);
@@ -28,6 +36,7 @@ std::array<int32_t, kKnobCount> values(const KernelConfig& config) {
 const std::array<std::string_view, 2>* enumerators(Knob knob) {
   if (knob == Knob::kWait) return &kWaits;
   if (knob == Knob::kOrder) return &kOrders;
+  if (knob == Knob::kSchedule) return &kSchedules;
   return nullptr;
 }
 
@@ -45,6 +54,9 @@ std::string_view name(Wait wait) {
 }
 std::string_view name(Order order) {
   return kOrders[static_cast<size_t>(order)];
+}
+std::string_view name(Schedule schedule) {
+  return kSchedules[static_cast<size_t>(schedule)];
 }
 
 bool parse_knob(std::string_view text, Knob* knob) {
@@ -72,6 +84,8 @@ int32_t get(const KernelConfig& config, Knob knob) {
       return config.stage2_tiles;
     case Knob::kStage2Warps:
       return config.stage2_warps;
+    case Knob::kSchedule:
+      return static_cast<int32_t>(config.schedule);
   }
   return 0;
 }
@@ -102,7 +116,18 @@ void set(KernelConfig* config, Knob knob, int32_t value) {
     case Knob::kStage2Warps:
       config->stage2_warps = value;
       break;
+    case Knob::kSchedule:
+      config->schedule = static_cast<Schedule>(value);
+      break;
   }
+}
+
+bool is_named(Knob knob) {
+  return enumerators(knob) != nullptr;
+}
+
+bool is_left_out(Knob knob, int32_t value) {
+  return value == 0 && (has_absent_value(knob) || knob == Knob::kSchedule);
 }
 
 bool KernelConfig::operator==(const KernelConfig& other) const {
@@ -143,7 +168,7 @@ std::string to_text(const KernelConfig& config) {
   std::string text;
   for (const Knob knob : kKnobs) {
     const int32_t value = get(config, knob);
-    if (has_absent_value(knob) && value == 0) continue;
+    if (is_left_out(knob, value)) continue;
     if (!text.empty()) text += ' ';
     text += std::string(name(knob)) + "=" + value_text(knob, value);
   }

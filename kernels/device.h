@@ -18,11 +18,6 @@
 
 namespace mla {
 
-struct TimedRun {
-  Outcome outcome;
-  double time_us = 0;  // valid where outcome is ok
-};
-
 // One workload resident on a device, with outputs, canaries behind them, and workspace for the
 // largest configuration of the space.
 class LoadedProblem {
@@ -42,6 +37,8 @@ class LoadedProblem {
   virtual void read_output(std::vector<uint16_t>* out, std::vector<float>* lse) = 0;
 };
 
+class RoofProbes;  // roofs.h
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -51,6 +48,9 @@ class Device {
 
   // Throws Error(kDevice) where the workload does not fit into memory, naming the sizes.
   virtual std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) = 0;
+
+  // Null where the backend has no such probes.
+  virtual RoofProbes* roofs() { return nullptr; }
 };
 
 struct DeviceListing {

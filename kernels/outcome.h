@@ -34,4 +34,9 @@ struct Outcome {
   bool ok() const { return kind == OutcomeKind::kOk; }
 };
 
+struct TimedRun {
+  Outcome outcome;
+  double time_us = 0;  // valid where outcome is ok
+};
+
 }  // namespace mla

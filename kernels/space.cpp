@@ -60,6 +60,15 @@ std::optional<std::string> Space::violation(const Problem& problem,
 }
 
 Space::Listing Space::list(const Problem& problem) const {
+  const auto same_shares_with_fewer = [&](const KernelConfig& config) {
+    const std::vector<int32_t>& splits = range(Knob::kSplits).search;
+    const auto own = std::lower_bound(splits.begin(), splits.end(), config.splits);
+    if (own == splits.begin() || *(own - 1) < 2) return false;
+    KernelConfig fewer = config;
+    fewer.splits = *(own - 1);
+    return persistent_shares(device_, problem, fewer).count ==
+           persistent_shares(device_, problem, config).count;
+  };
   const auto neutral_stage2 = [this](const KernelConfig& config) {
     return config.stage2_tiles == range(Knob::kStage2Tiles).neutral &&
            config.stage2_warps == range(Knob::kStage2Warps).neutral;
@@ -93,6 +102,8 @@ Space::Listing Space::list(const Problem& problem) const {
         });
     if (broken != constraints_.end()) {
       ++listing.pruned[broken->name];
+    } else if (config.schedule == Schedule::kPersistent && same_shares_with_fewer(config)) {
+      ++listing.pruned["splits_above_pieces"];
     } else {
       listing.configs.push_back(config);
     }
@@ -105,11 +116,18 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
   ResourceUse use;
   use.local_memory_bytes = int64_t{config.stages} * config.tile_n * row_bytes(problem.kv_dtype);
   use.workspace_bytes = workspace_bytes(problem.batch, problem.q_len, problem.nhead, config.splits);
-  use.stage1_workgroups = problem.batch * row_groups(device_, problem) *
-                          effective_splits(problem.seq_len, config.splits, config.tile_n);
   use.stage2_workgroups = config.splits > 1 ? int64_t{problem.batch} * problem.q_len *
                                                   problem.nhead * config.stage2_tiles
                                             : 0;
+  if (config.schedule == Schedule::kPersistent) {
+    const Shares shares = persistent_shares(device_, problem, config);
+    use.stage1_workgroups = shares.count;
+    use.waves = 1;
+    use.trips = shares.base + (shares.longer > 0 ? 1 : 0);
+    return use;
+  }
+  use.stage1_workgroups = problem.batch * row_groups(device_, problem) *
+                          effective_splits(problem.seq_len, config.splits, config.tile_n);
   use.waves = ceil_div(use.stage1_workgroups, units);
   use.trips = trips(problem.seq_len, config.splits, config.tile_n);
   return use;
@@ -117,6 +135,16 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
 
 int64_t row_groups(const DeviceInfo& device, const Problem& problem) {
   return int64_t{problem.q_len} * ceil_div(problem.nhead, std::max(1, device.group_rows));
+}
+
+Shares persistent_shares(const DeviceInfo& device,
+                         const Problem& problem,
+                         const KernelConfig& config) {
+  const int64_t total =
+      problem.batch * row_groups(device, problem) * counted_blocks(problem.seq_len, config.tile_n);
+  const int64_t longest = counted_blocks(problem.seq_len * problem.imbalance, config.tile_n);
+  const int64_t units = std::max(1, device.compute_units);
+  return make_shares(total, longest, persistent_workgroups(units, config), config.splits);
 }
 
 int64_t workspace_bytes(int64_t batch, int64_t q_len, int64_t nhead, int64_t splits) {

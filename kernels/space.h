@@ -13,6 +13,7 @@
 #include "kernels/config.h"
 #include "kernels/device_info.h"
 #include "kernels/problem.h"
+#include "kernels/shares.h"
 
 namespace mla {
 
@@ -22,6 +23,7 @@ struct KnobRange {
   std::vector<int32_t> search;  // the subset a search visits, ascending; holds `neutral`
   int32_t neutral = 0;          // what the default policy takes where it has no rule of its own
   std::string note;             // why `search` is smaller than `legal`, or empty
+  bool over_tiles = false;      // the default policy divides `neutral` by stage2_tiles
 };
 
 struct Constraint {
@@ -35,7 +37,7 @@ struct ResourceUse {
   int64_t workspace_bytes = 0;     // partial results of all splits; 0 for one split
   int64_t stage1_workgroups = 0;
   int64_t stage2_workgroups = 0;
-  int64_t waves = 0;  // ceil(stage1_workgroups / compute units)
+  int64_t waves = 0;  // ceil(stage1_workgroups / compute units); 1 where all run at once
   int64_t trips = 0;  // KV-loop iterations of the longest workgroup at the mean length
 };
 
@@ -62,8 +64,9 @@ class Space {
     std::map<std::string, int64_t> pruned;  // constraint name -> number left out
   };
   // The configurations a search may visit. Those that run the same as another one are left out:
-  // split counts above the block count ("splits_above_blocks"), and stage-2 knobs where one split
-  // leaves stage 2 nothing to do ("stage2_unsplit").
+  // split counts above the block count ("splits_above_blocks"), stage-2 knobs where one split
+  // leaves stage 2 nothing to do ("stage2_unsplit"), and persistent schedules whose shares are
+  // those of a smaller split count ("splits_above_pieces").
   Listing list(const Problem& problem) const;
 
   ResourceUse use(const Problem& problem, const KernelConfig& config) const;
@@ -76,6 +79,12 @@ class Space {
 
 // Row groups of one request: q_len x ceil(nhead / group_rows).
 int64_t row_groups(const DeviceInfo& device, const Problem& problem);
+
+// The shares of a persistent schedule with the longest request that the imbalance class allows.
+// `config.splits` is at least 2.
+Shares persistent_shares(const DeviceInfo& device,
+                         const Problem& problem,
+                         const KernelConfig& config);
 
 // Bytes of fp32 partial results and their LSE for a launch budget of `splits`: monotone in every
 // argument, so that the bound of the largest problem serves all smaller ones. 0 for splits <= 1.

@@ -66,7 +66,7 @@ inline void write_plan(const Problem& problem, const Answer& answer, mla_plan* p
   plan->database = answer.database_index;
   plan->gain = answer.gain;
   plan->expected_us = answer.expected_us;
-  plan->reserved = 0;
+  plan->schedule = static_cast<int32_t>(config.schedule);
   plan->source_name = kSourceNames[plan->source];
   plan->reason = answer.reason;
   plan->workspace_bytes =

@@ -6,17 +6,18 @@
 namespace mla::policy {
 namespace {
 
-constexpr int32_t kUntiledWarps = 8;
-
 // The largest of `legal` (ascending) that is at most `value`; the smallest where none is.
 int32_t lower_to_legal(const std::vector<int32_t>& legal, int32_t value) {
   const auto above = std::upper_bound(legal.begin(), legal.end(), value);
   return above == legal.begin() ? legal.front() : *(above - 1);
 }
 
-KernelConfig with_untiled_stage2(const Space& space, KernelConfig config) {
-  config.stage2_tiles = lower_to_legal(space.range(Knob::kStage2Tiles).legal, 1);
-  config.stage2_warps = lower_to_legal(space.range(Knob::kStage2Warps).legal, kUntiledWarps);
+KernelConfig with_stage2_tiles(const Space& space, int32_t tiles, KernelConfig config) {
+  const KnobRange& warps = space.range(Knob::kStage2Warps);
+  config.stage2_tiles = lower_to_legal(space.range(Knob::kStage2Tiles).legal, tiles);
+  const int32_t share =
+      warps.over_tiles ? std::max(1, warps.neutral / config.stage2_tiles) : warps.neutral;
+  config.stage2_warps = lower_to_legal(warps.legal, share);
   return config;
 }
 
@@ -38,9 +39,8 @@ DefaultPolicy::DefaultPolicy(const Space& space)
   const int64_t most = std::min<int64_t>(compute_units_, splits.back());
   for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lower_to_legal(splits, n));
   for (size_t k = 0; k < stage2_.size(); ++k) {
-    const int32_t tiles = lower_to_legal(space.range(Knob::kStage2Tiles).legal, 1 << k);
-    const int32_t warps = std::max(1, kUntiledWarps / tiles);
-    stage2_[k] = {tiles, lower_to_legal(space.range(Knob::kStage2Warps).legal, warps)};
+    const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_);
+    stage2_[k] = {tiled.stage2_tiles, tiled.stage2_warps};
   }
 }
 
@@ -59,8 +59,14 @@ KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
   return config;
 }
 
+KernelConfig DefaultPolicy::finest_stage2(KernelConfig config) const noexcept {
+  config.stage2_tiles = stage2_.back().tiles;
+  config.stage2_warps = stage2_.back().warps;
+  return config;
+}
+
 KernelConfig drained_baseline(const Space& space, const Problem& problem) {
-  KernelConfig config = with_untiled_stage2(space, DefaultPolicy(space)(problem));
+  KernelConfig config = with_stage2_tiles(space, 1, DefaultPolicy(space)(problem));
   set_where_legal(space, problem, Knob::kWait, static_cast<int32_t>(Wait::kDrain), &config);
   return config;
 }

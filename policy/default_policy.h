@@ -5,7 +5,7 @@
 //   splits        max(1, CUs / (batch x q_len x ceil(nhead / rows of a group)))
 //   order         batch-major
 //   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8
-//   stage2_warps  8 untiled, max(1, 8 / tiles) tiled (0 where the device has no warps)
+//   stage2_warps  the neutral count, divided by the tiles where the space says so
 //   the rest      what the device's space names as neutral
 #pragma once
 
@@ -25,6 +25,10 @@ class DefaultPolicy {
   // valid problem: a formula's value that is not is lowered to the next legal one. seq_len is not
   // looked at.
   KernelConfig operator()(const Problem& problem) const noexcept;
+
+  // `config` with stage 2 cut as finely as the rule ever does, whatever the occupancy, and the
+  // warps that go with it.
+  KernelConfig finest_stage2(KernelConfig config) const noexcept;
 
  private:
   struct Stage2 {

@@ -83,12 +83,12 @@ typedef struct mla_plan {
   int32_t order;        /* 0: batch-major, 1: split-major */
   int32_t stage1_warps; /* 0: not a knob of this device */
   int32_t stage2_tiles;
-  int32_t stage2_warps; /* 0: not a knob of this device */
-  int32_t source;       /* mla_source */
-  int32_t database;     /* which of the opened files answered, from 0; -1: none */
-  float gain;           /* over the default at tuning time; 0: unknown */
-  float expected_us;    /* 0: unknown */
-  int32_t reserved;
+  int32_t stage2_warps;    /* 0: not a knob of this device */
+  int32_t source;          /* mla_source */
+  int32_t database;        /* which of the opened files answered, from 0; -1: none */
+  float gain;              /* over the default at tuning time; 0: unknown */
+  float expected_us;       /* 0: unknown */
+  int32_t schedule;        /* 0: uniform, 1: persistent */
   const char* source_name; /* static: "exact", "default", ... */
   const char* reason;      /* static, for people */
   int64_t workspace_bytes; /* what this launch needs */

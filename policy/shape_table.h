@@ -42,7 +42,7 @@ inline constexpr uint64_t kMaxWinnerId = (uint64_t{1} << 48) - 1;
 // False where a knob's value does not fit; those are far outside every space.
 bool pack_config(const KernelConfig& config, uint64_t* packed) noexcept;
 
-// Bits of each knob, from the lowest, in knob order: 16, 12, 6, 2, 2, 6, 10, 10. Spelled out
+// Bits of each knob, from the lowest, in knob order: 16, 12, 6, 2, 2, 6, 10, 8, 2. Spelled out
 // because the loop over knobs costs a third of a lookup.
 inline KernelConfig unpack_config(uint64_t packed) noexcept {
   const auto field = [packed](int shift, int bits) {
@@ -56,7 +56,8 @@ inline KernelConfig unpack_config(uint64_t packed) noexcept {
   config.order = static_cast<Order>(field(36, 2));
   config.stage1_warps = field(38, 6);
   config.stage2_tiles = field(44, 10);
-  config.stage2_warps = field(54, 10);
+  config.stage2_warps = field(54, 8);
+  config.schedule = static_cast<Schedule>(field(62, 2));
   return config;
 }
 

@@ -23,6 +23,7 @@ constexpr bool past_wave_edge(int64_t workgroups, int64_t compute_units) noexcep
 inline bool past_wave_edge(const DeviceInfo& device,
                            const Problem& problem,
                            const KernelConfig& config) noexcept {
+  if (config.schedule == Schedule::kPersistent) return false;  // all workgroups run at once
   const int64_t splits = effective_splits(problem.seq_len, config.splits, config.tile_n);
   return past_wave_edge(problem.batch * row_groups(device, problem) * splits, device.compute_units);
 }

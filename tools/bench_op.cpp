@@ -35,20 +35,6 @@ std::shared_ptr<const Workload> share_workload(
   return workloads->back();
 }
 
-Outcome check_once(LoadedProblem& loaded, const KernelConfig& config, uint64_t seed) {
-  const Outcome outcome = loaded.run(config);
-  if (!outcome.ok()) return outcome;
-  std::vector<uint16_t> out;
-  std::vector<float> lse;
-  loaded.read_output(&out, &lse);
-  const Workload& workload = loaded.workload();
-  return check_against_reference(reference_sample(workload.params(), kCheckedRows, seed),
-                                 workload.problem().nhead,
-                                 out.data(),
-                                 lse.data(),
-                                 tolerance(workload.problem().kv_dtype));
-}
-
 double quantile(const std::vector<double>& sorted, double fraction) {
   const double position = fraction * static_cast<double>(sorted.size() - 1);
   const size_t low = static_cast<size_t>(position);
@@ -76,6 +62,20 @@ void set_rates(const BenchLeg& leg, std::vector<double> times_us, BenchOpRow* ro
 }
 
 }  // namespace
+
+Outcome check_once(LoadedProblem& loaded, const KernelConfig& config, uint64_t seed) {
+  const Outcome outcome = loaded.run(config);
+  if (!outcome.ok()) return outcome;
+  std::vector<uint16_t> out;
+  std::vector<float> lse;
+  loaded.read_output(&out, &lse);
+  const Workload& workload = loaded.workload();
+  return check_against_reference(reference_sample(workload.params(), kCheckedRows, seed),
+                                 workload.problem().nhead,
+                                 out.data(),
+                                 lse.data(),
+                                 tolerance(workload.problem().kv_dtype));
+}
 
 std::vector<BenchOpRow> bench_op(const std::vector<BenchLeg>& legs, const BenchOpOptions& options) {
   std::vector<BenchOpRow> rows;

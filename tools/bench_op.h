@@ -46,6 +46,9 @@ struct BenchOpOptions {
   std::function<void(int64_t, int64_t)> progress;
 };
 
+// Runs once and compares a few rows with the float64 reference.
+Outcome check_once(LoadedProblem& loaded, const KernelConfig& config, uint64_t seed);
+
 // Checks every leg once against the float64 reference, then measures. Rows in the order of the
 // legs.
 std::vector<BenchOpRow> bench_op(const std::vector<BenchLeg>& legs, const BenchOpOptions& options);

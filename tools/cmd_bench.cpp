@@ -15,8 +15,10 @@
 #include "tools/grid.h"
 #include "tools/json.h"
 #include "tools/paths.h"
+#include "tools/roof.h"
 #include "tools/signals.h"
 #include "tools/target.h"
+#include "tools/tuned.h"
 #include "tuner/sources.h"
 
 namespace mla::tools {
@@ -105,8 +107,8 @@ std::string lookup_bench_text(const LookupBench& bench, const Terminal& terminal
 // Its tables are generated, for a device of their own.
 void refuse_shapes_and_device(const Options& options) {
   if (names_shapes(options) || !options.device.empty() || !options.configs.empty() ||
-      options.rounds > 0) {
-    throw Error(ErrorCode::kUsage, "lookup: takes no shape, --device, --config or --rounds");
+      !options.databases.empty() || options.rounds > 0) {
+    throw Error(ErrorCode::kUsage, "lookup: takes no shape, --device, --db, --config or --rounds");
   }
 }
 
@@ -125,6 +127,65 @@ int run_lookup_bench(const Options& options) {
              options.json ? lookup_bench_json(bench) + "\n"
                           : lookup_bench_text(bench, inspect(stdout, options.color)));
   return stop_signal() != 0 ? kSignalBase + stop_signal() : kDone;
+}
+
+// A list on the command line chooses among the shapes of the preset.
+std::vector<RoofShape> chosen_roof_shapes(const Options& options) {
+  if (!options.q_len.empty() || options.shared_prefix || options.imbalance ||
+      !options.pool.empty()) {
+    throw Error(ErrorCode::kUsage,
+                "--preset roof: its shapes are chosen by --batch, --nhead, --seq-len, --page-size");
+  }
+  const auto chosen = [](const std::vector<int64_t>& list, int64_t value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  };
+  std::vector<RoofShape> shapes = roof_shapes();
+  std::erase_if(shapes, [&](const RoofShape& shape) {
+    const Problem& p = shape.problem;
+    return !chosen(options.batch, p.batch) || !chosen(options.nhead, p.nhead) ||
+           !chosen(options.seq_len, p.seq_len) || !chosen(options.page_size, p.page_size);
+  });
+  if (shapes.empty()) throw Error(ErrorCode::kUsage, "--preset roof: holds no such shape");
+  return shapes;
+}
+
+RoofConfig roof_config(const Options& options,
+                       const Space& space,
+                       const TunedConfigs& tuned,
+                       const Problem& problem) {
+  const KernelConfig otherwise = policy::DefaultPolicy(space)(problem);
+  if (!options.configs.empty()) return {parse_config(options.configs.front(), otherwise), "given"};
+  if (const auto winner = tuned.of(problem)) return {*winner, "database"};
+  return {otherwise, "default"};
+}
+
+int run_roof_bench(const Options& options, const std::string& spec) {
+  if (options.configs.size() > 1)
+    throw Error(ErrorCode::kUsage, "--preset roof: takes one --config");
+  const std::vector<RoofShape> shapes = chosen_roof_shapes(options);
+  if (is_simulated(spec)) {
+    throw Error(ErrorCode::kUsage, mla::quoted(spec) + " has no machine to measure");
+  }
+  const std::unique_ptr<Device> device = open_device(spec);
+  const TunedConfigs tuned(options.databases, device->info());
+  RoofOptions roof;
+  if (options.rounds > 0) roof.rounds = options.rounds;
+  roof.seed = options.seed;
+  roof.choose = [&](const Problem& problem) {
+    return roof_config(options, device->space(), tuned, problem);
+  };
+  roof.progress = [&](const std::string& what) {
+    if (!options.quiet) say(stderr, "mla-tune bench: " + what + "\n");
+  };
+  install_stop_signals();
+  const RoofBench bench = bench_roof(*device, shapes, roof, stop_requested());
+  fmt::print(
+      "{}",
+      options.json ? roof_json(bench) + "\n" : roof_text(bench, inspect(stdout, options.color)));
+  if (stop_signal() != 0) return kSignalBase + stop_signal();
+  const bool all_ok = std::all_of(
+      bench.rows.begin(), bench.rows.end(), [](const RoofRow& row) { return row.outcome.ok(); });
+  return all_ok ? kDone : kNegativeAnswer;
 }
 
 int run_op_bench(const Options& options, const std::string& spec) {
@@ -156,7 +217,9 @@ std::vector<KernelConfig> compared_configs(const Options& options, const KernelC
 int run_comparison(const Options& options, const std::string& spec) {
   const auto source = tuner::open_source(spec, self_executable());
   const policy::DefaultPolicy default_policy(source->space());
-  const int rounds = options.rounds > 0 ? options.rounds : tuner::kLooks.back().rounds;
+  CompareOptions compare_options;
+  if (options.rounds > 0) compare_options.max_rounds = options.rounds;
+  compare_options.seed = options.seed;
   install_stop_signals();
   std::vector<Comparison> comparisons;
   for (const Problem& problem : problems_of(grid_of(options, bench_grid()))) {
@@ -164,8 +227,7 @@ int run_comparison(const Options& options, const std::string& spec) {
     comparisons.push_back(compare(*source,
                                   problem,
                                   compared_configs(options, default_policy(problem)),
-                                  rounds,
-                                  options.seed,
+                                  compare_options,
                                   stop_requested()));
     if (!options.json) fmt::print("{}\n", comparison_text(comparisons.back()));
   }
@@ -184,6 +246,10 @@ int run_comparison(const Options& options, const std::string& spec) {
 int cmd_bench(const Options& options) {
   if (options.action == "lookup") return run_lookup_bench(options);
   const std::string spec = device_spec(options.device);
+  if (options.preset == kRoofPreset) return run_roof_bench(options, spec);
+  if (!options.databases.empty()) {
+    throw Error(ErrorCode::kUsage, "--db: only --preset roof times what a database holds");
+  }
   return options.configs.empty() ? run_op_bench(options, spec) : run_comparison(options, spec);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include "db/store.h"
 #include "kernels/error.h"
@@ -49,28 +50,25 @@ db::RunInfo run_info(const Options& options) {
   return run;
 }
 
-// A recording answers for its own shapes where the command names none; the preset `quick` does for
-// a device.
-std::vector<Problem> run_problems(const Options& options, const tuner::CandidateSource& source) {
-  if (names_shapes(options)) return problems_of(grid_of(options, {}));
-  std::vector<Problem> recorded = source.recorded_problems();
-  if (!recorded.empty()) return recorded;
-  return problems_of(preset("quick"));
-}
-
 // --config texts fill their gaps from the default of every shape. One list serves all shapes, so a
-// shape also meets the configurations that another one's default filled.
+// shape also meets the configurations that another one's default filled. A text that is legal for
+// none of the shapes is a mistake.
 std::vector<KernelConfig> only_configs(const Options& options,
                                        const Space& space,
                                        const std::vector<Problem>& problems) {
   std::vector<KernelConfig> configs;
   const policy::DefaultPolicy default_policy(space);
   for (const std::string& text : options.configs) {
+    std::optional<std::string> violation = "no shape to run it for";
     for (const Problem& problem : problems) {
       const KernelConfig config = parse_config(text, default_policy(problem));
+      if (violation) violation = space.violation(problem, config);
       if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
         configs.push_back(config);
       }
+    }
+    if (violation) {
+      throw Error(ErrorCode::kUsage, fmt::format("--config: '{}': {}", text, *violation));
     }
   }
   return configs;
@@ -128,7 +126,7 @@ int cmd_run(const Options& given) {
   options.device = device_spec(given.device);
   const std::string database = own_database(options.databases);
   const auto source = tuner::open_source(options.device, self_executable());
-  const std::vector<Problem> problems = run_problems(options, *source);
+  const std::vector<Problem> problems = chosen_problems(options, *source);
   const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
   if (options.dry_run) {
     return print_plan(options, make_plan(*source, problems, only, database), options.device);

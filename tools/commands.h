@@ -26,6 +26,7 @@ int cmd_space(const Options& options);
 int cmd_run(const Options& options);
 int cmd_lookup(const Options& options);
 int cmd_bench(const Options& options);
+int cmd_sweep(const Options& options);
 int cmd_report(const Options& options);
 int cmd_db(const Options& options);
 int cmd_completion(const Options& options);

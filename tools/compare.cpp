@@ -12,81 +12,91 @@
 namespace mla::tools {
 namespace {
 
-using Times = std::vector<std::vector<double>>;  // [leg][round], 0 where the sample failed
-
-void admit_all(tuner::CandidateSource& source, std::vector<CompareLeg>* legs) {
-  for (size_t i = 0; i < legs->size(); ++i) {
-    CompareLeg& leg = (*legs)[i];
-    leg.outcome = leg.role == "placebo" ? legs->front().outcome : source.admit(leg.config, i == 0);
-    if (i == 0 && !leg.outcome.ok()) return;
-  }
+bool out_of_time(const CompareOptions& options, const std::atomic<bool>& stop) {
+  return stop || tuner::Clock::now() >= options.deadline;
 }
 
-// One sample of every leg that still runs, in an order that rotates with the round. False where
-// `stop` cut the round, which then does not count.
+// False where there was no time for all.
+bool admit_all(tuner::CandidateSource& source,
+               const CompareOptions& options,
+               const std::atomic<bool>& stop,
+               std::vector<CompareLeg>* legs) {
+  for (size_t i = 0; i < legs->size(); ++i) {
+    if (out_of_time(options, stop)) return false;
+    CompareLeg& leg = (*legs)[i];
+    leg.outcome = leg.role == "placebo" ? legs->front().outcome : source.admit(leg.config, i == 0);
+    if (i == 0 && !leg.outcome.ok()) break;
+  }
+  return true;
+}
+
+// One sample of every leg that still runs, in an order that rotates with the round. False where it
+// was cut; such a round does not count.
 bool measure_round(tuner::CandidateSource& source,
                    int round,
+                   const CompareOptions& options,
                    const std::atomic<bool>& stop,
-                   std::vector<CompareLeg>* legs,
-                   Times* times) {
+                   std::vector<CompareLeg>* legs) {
   const size_t count = legs->size();
   std::vector<double> sampled(count, 0);
   for (size_t position = 0; position < count; ++position) {
-    if (stop) return false;
+    if (out_of_time(options, stop)) return false;
     const size_t index = (position + static_cast<size_t>(round)) % count;
     CompareLeg& leg = (*legs)[index];
     if (!leg.outcome.ok()) continue;
-    const tuner::Sample sample =
+    const TimedRun sample =
         source.sample(leg.config, {db::Phase::kFinal, 0, round, static_cast<int32_t>(position)});
     leg.outcome = sample.outcome;
     if (sample.outcome.ok()) sampled[index] = sample.time_us;
   }
-  for (size_t i = 0; i < count; ++i) (*times)[i].push_back(sampled[i]);
+  for (size_t i = 0; i < count; ++i) (*legs)[i].times_us.push_back(sampled[i]);
   return true;
 }
 
-std::vector<tuner::PairedRound> paired(const std::vector<double>& reference,
-                                       const std::vector<double>& other) {
+std::vector<tuner::PairedRound> paired(const CompareLeg& reference, const CompareLeg& leg) {
   std::vector<tuner::PairedRound> rounds;
-  for (size_t i = 0; i < reference.size(); ++i) {
-    if (reference[i] > 0 && other[i] > 0) rounds.push_back({reference[i], other[i]});
+  const size_t count = std::min(reference.times_us.size(), leg.times_us.size());
+  for (size_t i = 0; i < count; ++i) {
+    const tuner::PairedRound round = {reference.times_us[i], leg.times_us[i]};
+    if (round.reference_us > 0 && round.finalist_us > 0) rounds.push_back(round);
   }
   return rounds;
 }
 
-bool decided(const std::vector<CompareLeg>& legs, const Times& times) {
-  for (size_t i = 1; i < legs.size(); ++i) {
-    if (legs[i].role != "candidate" || !legs[i].outcome.ok()) continue;
-    const auto state = tuner::decide(paired(times[0], times[i])).state;
+bool decided(const std::vector<CompareLeg>& legs) {
+  for (const CompareLeg& leg : legs) {
+    if (leg.role != "candidate" || !leg.outcome.ok()) continue;
+    const auto state = tuner::decide(paired(legs.front(), leg)).state;
     if (state == tuner::GuardState::kNeedMoreRounds) return false;
   }
   return true;
 }
 
-void finish(const Times& times, Comparison* result) {
-  for (size_t i = 0; i < result->legs.size(); ++i) {
-    CompareLeg& leg = result->legs[i];
-    std::vector<double> measured;
-    std::copy_if(
-        times[i].begin(), times[i].end(), std::back_inserter(measured), [](double time_us) {
-          return time_us > 0;
-        });
+void summarize(Comparison* result) {
+  for (CompareLeg& leg : result->legs) {
+    std::vector<double> measured = leg.times_us;
+    std::erase(measured, 0.0);
     const tuner::Quartiles q = tuner::quartiles(measured);
     leg.time_us = q.median;
     leg.low_us = q.low;
     leg.high_us = q.high;
-    const std::vector<tuner::PairedRound> rounds = paired(times[0], times[i]);
-    leg.decision = tuner::decide(rounds);
+    leg.decision = tuner::decide(paired(result->legs.front(), leg));
     if (leg.role != "placebo") continue;
-    std::vector<double> noise;
-    for (const auto& round : rounds) {
-      noise.push_back(std::abs(round.reference_us / round.finalist_us - 1));
-    }
+    std::vector<double> noise = round_gains(result->legs.front(), leg);
+    for (double& value : noise) value = std::abs(value);
     result->placebo_noise = tuner::median(noise);
   }
 }
 
 }  // namespace
+
+std::vector<double> round_gains(const CompareLeg& reference, const CompareLeg& leg) {
+  std::vector<double> gains;
+  for (const tuner::PairedRound& round : paired(reference, leg)) {
+    gains.push_back(round.reference_us / round.finalist_us - 1);
+  }
+  return gains;
+}
 
 std::string verdict_text(tuner::GuardState state) {
   switch (state) {
@@ -104,27 +114,30 @@ std::string verdict_text(tuner::GuardState state) {
 Comparison compare(tuner::CandidateSource& source,
                    const Problem& problem,
                    const std::vector<KernelConfig>& configs,
-                   int max_rounds,
-                   uint64_t seed,
+                   const CompareOptions& options,
                    const std::atomic<bool>& stop) {
   Comparison result;
   result.problem = problem;
   result.relative_times = source.info().relative_times;
-  for (size_t i = 0; i < configs.size(); ++i) {
-    result.legs.push_back({i == 0 ? "reference" : "candidate", configs[i], {}, 0, 0, 0, {}});
+  for (const KernelConfig& config : configs) {
+    result.legs.push_back(
+        {result.legs.empty() ? "reference" : "candidate", config, {}, {}, 0, 0, 0, {}});
   }
-  result.legs.push_back({"placebo", configs.front(), {}, 0, 0, 0, {}});
-  Times times(result.legs.size());
-  if (const Outcome selected = source.select(problem, seed); !selected.ok()) {
+  result.legs.push_back({"placebo", configs.front(), {}, {}, 0, 0, 0, {}});
+  if (const Outcome selected = source.select(problem, options.seed); !selected.ok()) {
     for (CompareLeg& leg : result.legs) leg.outcome = selected;
+    result.complete = true;
     return result;
   }
-  admit_all(source, &result.legs);
-  for (int round = 0; round < max_rounds && result.legs.front().outcome.ok() && !stop; ++round) {
-    if (!measure_round(source, round, stop, &result.legs, &times)) break;
-    if (decided(result.legs, times)) break;
+  result.complete = admit_all(source, options, stop, &result.legs);
+  for (int round = 0; result.complete && round < options.max_rounds; ++round) {
+    if (!result.legs.front().outcome.ok()) break;
+    result.complete = measure_round(source, round, options, stop, &result.legs);
+    if (!result.complete) break;
+    if (options.on_round) options.on_round(result);
+    if (decided(result.legs)) break;
   }
-  finish(times, &result);
+  summarize(&result);
   return result;
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// `bench --config`: configurations against each other in interleaved rounds, judged by the guard's
-// rule.
+// Configurations against each other in interleaved rounds, judged by the guard's rule: what
+// `bench --config` and every row of a sweep are made of.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "kernels/outcome.h"
 #include "tuner/guard.h"
-#include "tuner/source.h"
+#include "tuner/rounds.h"
 
 namespace mla::tools {
 
@@ -17,7 +18,8 @@ struct CompareLeg {
   std::string role;  // "reference", "candidate" or "placebo" (the reference once more)
   KernelConfig config;
   Outcome outcome;
-  double time_us = 0;  // median; quartiles follow
+  std::vector<double> times_us;  // [round], 0 where the sample failed
+  double time_us = 0;            // median; quartiles follow
   double low_us = 0;
   double high_us = 0;
   tuner::GuardDecision decision;  // against the reference; of no meaning for it
@@ -28,18 +30,28 @@ struct Comparison {
   bool relative_times = false;
   double placebo_noise = 0;      // median |reference / placebo - 1|
   std::vector<CompareLeg> legs;  // reference first
+  bool complete = false;         // false where `stop` or the deadline ended it
+};
+
+struct CompareOptions {
+  int max_rounds = tuner::kLooks.back().rounds;
+  uint64_t seed = 1;
+  tuner::Clock::time_point deadline = tuner::Clock::time_point::max();
+  std::function<void(const Comparison&)> on_round;  // may be empty
 };
 
 // "faster", "slower", "undecided": the guard's words.
 std::string verdict_text(tuner::GuardState state);
 
+// reference / leg - 1 of every round that holds both.
+std::vector<double> round_gains(const CompareLeg& reference, const CompareLeg& leg);
+
 // configs.front() is the reference, the first to be checked. Runs until the guard has decided every
-// leg, at most `max_rounds`; `stop` ends it with what there is.
+// leg, at most max_rounds; `stop` and the deadline end it with the rounds that are complete.
 Comparison compare(tuner::CandidateSource& source,
                    const Problem& problem,
                    const std::vector<KernelConfig>& configs,
-                   int max_rounds,
-                   uint64_t seed,
+                   const CompareOptions& options,
                    const std::atomic<bool>& stop);
 
 std::string comparison_text(const Comparison& comparison);

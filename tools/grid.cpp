@@ -55,7 +55,7 @@ Grid preset(const std::string& name) {
     grid.seq_len = {2048, 8192, 16384, 32768, 65536};
     grid.page_size = {64};
   } else {
-    throw Error(ErrorCode::kUsage, fmt::format("--preset: '{}' is not a preset", name));
+    throw Error(ErrorCode::kUsage, fmt::format("--preset: {} is for bench", name));
   }
   return grid;
 }

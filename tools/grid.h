@@ -22,7 +22,10 @@ struct Grid {
   PoolClass pool = PoolClass::kSmall;
 };
 
-// Throws Error(kUsage) for a name that is none of --preset's.
+// Not a grid: its shapes and goals are in roof.h.
+inline constexpr const char* kRoofPreset = "roof";
+
+// Throws Error(kUsage) for a name that is no grid's.
 Grid preset(const std::string& name);
 
 // The grid that the command line describes: --preset, else `defaults`, with every list that was

@@ -35,7 +35,7 @@ Json json_range(const KnobRange& range) {
   const auto values = [&](const std::vector<int32_t>& numbers) {
     Json list = Json::array();
     for (const int32_t value : numbers) {
-      if (range.knob == Knob::kWait || range.knob == Knob::kOrder) {
+      if (is_named(range.knob)) {
         list.push_back(value_text(range.knob, value));
       } else {
         list.push_back(value);

@@ -27,10 +27,11 @@ Json json_config(const KernelConfig& config) {
   Json object = Json::object();
   for (const Knob knob : kKnobs) {
     const int32_t value = get(config, knob);
+    if (is_left_out(knob, value)) continue;
     const std::string key(name(knob));
-    if (knob == Knob::kWait || knob == Knob::kOrder) {
+    if (is_named(knob)) {
       object[key] = value_text(knob, value);
-    } else if (value != 0) {
+    } else {
       object[key] = value;
     }
   }

@@ -54,6 +54,8 @@ int dispatch(const Options& options) {
       return cmd_lookup(options);
     case Verb::kBench:
       return cmd_bench(options);
+    case Verb::kSweep:
+      return cmd_sweep(options);
     case Verb::kReport:
       return cmd_report(options);
     case Verb::kDb:

@@ -23,6 +23,7 @@ enum class Verb : unsigned {
   kReport = 1u << 5,
   kDb = 1u << 6,
   kCompletion = 1u << 7,
+  kSweep = 1u << 8,
 };
 
 // What the user wrote; empty or nullopt where an option was not given and has no default here.
@@ -41,6 +42,9 @@ struct Options {
   std::string pool;
   std::vector<std::string> configs;  // knob texts, unparsed: the device's default fills the gaps
 
+  std::string lever;            // of a dose-response
+  std::vector<int64_t> splits;  // the same
+
   double budget_s = 0;  // 0: no limit
   int rounds = 0;       // 0: the verb's default
   int64_t max_configs = 0;
@@ -53,6 +57,7 @@ struct Options {
   Color color = Color::kAuto;
   std::string format;
   std::string output;
+  std::string csv, record;  // files to write beside the result
 };
 
 struct VerbSpec {

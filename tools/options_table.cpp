@@ -18,8 +18,9 @@ constexpr unsigned kBench = static_cast<unsigned>(Verb::kBench);
 constexpr unsigned kReport = static_cast<unsigned>(Verb::kReport);
 constexpr unsigned kDb = static_cast<unsigned>(Verb::kDb);
 constexpr unsigned kCompletion = static_cast<unsigned>(Verb::kCompletion);
+constexpr unsigned kSweep = static_cast<unsigned>(Verb::kSweep);
 
-constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench;
+constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench | kSweep;
 constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion;
 
 constexpr const char* kShape = "Shapes";
@@ -30,8 +31,9 @@ constexpr const char* kOutput = "Output";
 constexpr const char* kKvDtypes = "bf16|fp8";
 constexpr const char* kImbalances = "1|2|4|8";
 constexpr const char* kPools = "small|large";
-constexpr const char* kPresets = "quick|seed|serving";
+constexpr const char* kPresets = "quick|seed|serving|roof";
 constexpr const char* kBaselines = "default|drained";
+constexpr const char* kLevers = "wait|order|stage2";
 constexpr const char* kColors = "auto|always|never";
 constexpr const char* kFormats = "md|csv|json";
 
@@ -77,6 +79,8 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
      "mla-tune lookup --nhead 12 --batch 8 --seq-len 16384 --json"},
     {Verb::kBench, "bench", "time the operation, named configurations or the lookup", "lookup", false,
      "mla-tune bench --device cpu --config wait=drain --config wait=partial"},
+    {Verb::kSweep, "sweep", "each lever against the drained baseline, and one lever over split counts", "levers|dose", false,
+     "mla-tune sweep --preset seed --csv sweep.csv"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
      "mla-tune report --format md -o report.md"},
     {Verb::kDb, "db", "size and health of a database", "info|check", true,
@@ -102,25 +106,29 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->imbalance = static_cast<int32_t>(std::stoi(parse_choice(v, kImbalances))); }},
     {"pool", 0, kPools, false, kShape, "KV pool below or above 2^32 bytes", kShapes,
      [](Options* o, const std::string& v) { o->pool = parse_choice(v, kPools); }},
-    {"preset", 0, kPresets, false, kShape, "a prepared list of shapes; other shape options replace its lists", kRun | kBench,
+    {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
-    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], replay:FILE or analytic[:KEY=VALUE,...]; default: the best one present",
+    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE or analytic[:KEY=VALUE,...]; default: the best one present",
      kShapes, [](Options* o, const std::string& v) { o->device = text_value(v); }},
-    {"db", 0, "FILE", true, kWhere, "tuning database; lookup takes several, later ones win", kRun | kLookup | kReport | kDb,
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep and bench take several, later ones win", kRun | kLookup | kBench | kSweep | kReport | kDb,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
 
-    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun,
+    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep,
      [](Options* o, const std::string& v) { o->budget_s = parse_duration_s(v); }},
-    {"rounds", 0, "N", false, kTuning, "most paired rounds of a final, 15..60; the guard may decide earlier", kRun | kBench,
+    {"rounds", 0, "N", false, kTuning, "most paired rounds of a verdict, 15..60; the guard may decide earlier", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->rounds = static_cast<int>(parse_int(v, 15, 60)); }},
     {"max-configs", 0, "N", false, kTuning, "configurations measured per shape at most", kRun,
      [](Options* o, const std::string& v) { o->max_configs = parse_int(v, 2, 1'000'000); }},
-    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench,
+    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->seed = static_cast<uint64_t>(parse_int(v, 0, INT64_MAX)); }},
     {"baseline", 0, kBaselines, false, kTuning, "what a winner has to beat", kRun,
      [](Options* o, const std::string& v) { o->baseline = parse_choice(v, kBaselines); }},
     {"config", 0, "KNOBS", true, kTuning, "'splits=32 wait=partial': only these are measured; gaps filled by the default", kRun | kBench, set_config},
+    {"lever", 0, kLevers, false, kTuning, "what the dose-response compares with its baseline (wait)", kSweep,
+     [](Options* o, const std::string& v) { o->lever = parse_choice(v, kLevers); }},
+    {"splits", 0, "LIST", false, kTuning, "split counts of the dose-response (1:256:x2)", kSweep,
+     [](Options* o, const std::string& v) { o->splits = parse_list(v, 1, kMaxBatch); }},
     {"retune", 0, "", false, kTuning, "measure again what the database already answers", kRun,
      [](Options* o, const std::string&) { o->retune = true; }},
     {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing", kRun,
@@ -134,14 +142,18 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->format = parse_choice(v, kFormats); }},
     {"output", 'o', "FILE", false, kOutput, "write the report to FILE", kReport,
      [](Options* o, const std::string& v) { o->output = text_value(v); }},
+    {"csv", 0, "FILE", false, kOutput, "also write every leg with its rounds to FILE", kSweep,
+     [](Options* o, const std::string& v) { o->csv = text_value(v); }},
+    {"record", 0, "FILE", false, kOutput, "also write the times to FILE, which --device replay:FILE serves", kSweep,
+     [](Options* o, const std::string& v) { o->record = text_value(v); }},
     {"json", 0, "", false, kOutput, "one JSON document on standard output", kAll & ~(kReport | kCompletion),
      [](Options* o, const std::string&) { o->json = true; }},
-    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun,
+    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun | kSweep,
      [](Options* o, const std::string&) { o->progress = false; }},
     {"color", 0, kColors, false, kOutput, "colour; NO_COLOR and CLICOLOR_FORCE are honoured", kAll, set_color},
     {"quiet", 'q', "", false, kOutput, "results and errors only", kAll,
      [](Options* o, const std::string&) { o->quiet = true; }},
-    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went", kRun | kBench | kLookup,
+    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went", kRun | kBench | kSweep | kLookup,
      [](Options* o, const std::string&) { o->verbose = true; }},
     {"help", 'h', "", false, kOutput, "this text", kAll,
      [](Options* o, const std::string&) { o->help = true; }},

@@ -67,7 +67,7 @@ std::vector<std::string> database_paths(const std::vector<std::string>& given) {
 }
 
 std::string own_database(const std::vector<std::string>& given) {
-  if (given.size() > 1) throw Error(ErrorCode::kUsage, "--db: only lookup takes several");
+  if (given.size() > 1) throw Error(ErrorCode::kUsage, "--db: takes one file here");
   return given.empty() ? database_paths({}).back() : given.front();
 }
 

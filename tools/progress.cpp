@@ -137,17 +137,20 @@ void RunProgress::status(const tuner::ProgressEvent& event) {
     line_shown_ = true;
     return;
   }
+  const std::string best = event.best_us > 0
+                               ? fmt::format(" best_{}={:.4g} gain={:.4f}",
+                                             options_.relative_times ? "relative" : "us",
+                                             event.best_us,
+                                             event.gain)
+                               : "";
   say(stream_,
-      fmt::format("progress done={} total={} failed={} problem={}/{} best_{}={:.4g} gain={:.4f} "
-                  "eta_s={:.0f}..{:.0f}\n",
+      fmt::format("progress done={} total={} failed={} problem={}/{}{} eta_s={:.0f}..{:.0f}\n",
                   event.done,
                   event.total,
                   event.failed,
                   event.shape + 1,
                   event.shapes,
-                  options_.relative_times ? "relative" : "us",
-                  event.best_us,
-                  event.gain,
+                  best,
                   event.eta_low_s,
                   event.eta_high_s));
 }

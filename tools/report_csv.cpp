@@ -1,42 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The report as CSV (RFC 4180): one line per tuned shape, one column per field of a problem and per
-// knob. Provenance goes in front as '#' lines, which the replay device skips.
+// The report as CSV: one line per tuned shape, one column per field of a problem and per knob.
 #include <fmt/format.h>
 
+#include "tools/csv_text.h"
 #include "tools/report_data.h"
 
 namespace mla::tools {
 namespace {
 
-std::string quoted_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string line(const std::vector<std::string>& fields) {
-  std::string text;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) text += ',';
-    text += quoted_field(field);
-  }
-  return text + "\n";
-}
-
-std::string comment(std::string text) {
-  for (char& c : text) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  return "# " + text + "\n";
-}
-
-std::string number(double value) {
-  return fmt::format("{:.6g}", value);
-}
-
 std::string known_time(double time_us, bool relative) {
-  return relative || !(time_us > 0) ? "" : number(time_us);
+  return relative || !(time_us > 0) ? "" : csv_number(time_us);
 }
 
 std::string header() {
@@ -64,7 +37,7 @@ std::string header() {
                            "started_utc",      "code_hash"}) {
     names.emplace_back(more);
   }
-  return line(names);
+  return csv_line(names);
 }
 
 std::string shape_line(const ReportDevice& device, const ReportShape& shape) {
@@ -88,37 +61,37 @@ std::string shape_line(const ReportDevice& device, const ReportShape& shape) {
   for (const Knob knob : kKnobs) fields.push_back(value_text(knob, get(w.config, knob)));
   for (std::string field : {known_time(w.default_us, d.relative_times),
                             known_time(w.expected_us, d.relative_times),
-                            number(w.gain),
-                            number(w.gain_low),
-                            number(w.gain_high),
+                            csv_number(w.gain),
+                            csv_number(w.gain_low),
+                            csv_number(w.gain_high),
                             std::string(db::name(w.verdict)),
                             w.reference,
                             std::to_string(w.rounds),
                             std::to_string(w.wins),
                             std::to_string(w.losses),
-                            number(w.p_value),
-                            number(w.placebo_noise),
+                            csv_number(w.p_value),
+                            csv_number(w.placebo_noise),
                             std::to_string(w.configs_measured),
                             std::to_string(w.configs_pruned),
                             std::to_string(w.configs_failed),
                             to_text(w.default_config),
                             to_text(w.finalist),
-                            number(w.finalist_gain),
+                            csv_number(w.finalist_gain),
                             shape.summary.run.started_utc,
                             shape.summary.environment.code_hash}) {
     fields.push_back(std::move(field));
   }
-  return line(fields);
+  return csv_line(fields);
 }
 
 }  // namespace
 
 std::string report_csv(const ReportData& report) {
-  std::string text = comment(
+  std::string text = csv_comment(
       fmt::format("mla-tune report of {} ({})", report.database.path, report.database.database_id));
   for (const ReportDevice& device : report.devices) {
     for (const db::RunInfo& run : device.runs) {
-      text += comment(fmt::format(
+      text += csv_comment(fmt::format(
           "{} on {}, seed {}: {}", run.started_utc, run.host, run.seed, run.command_line));
     }
   }

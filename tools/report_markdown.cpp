@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/markdown.h"
 #include "tools/report_data.h"
 #include "tools/term.h"
 
@@ -12,52 +13,26 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-// A '|' or a line break in a stored text would end the cell.
-std::string cell(std::string text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out;
-}
-
-std::string code_span(const std::string& text) {
-  return fmt::format("`{}`", text);
-}
-
-std::string row(const Cells& cells) {
-  std::string line = "|";
-  for (const std::string& text : cells) line.append(" ").append(cell(text)).append(" |");
-  return line + "\n";
-}
-
-std::string head(const Cells& titles) {
-  std::string rule = "|";
-  for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
-  return row(titles) + rule + "\n";
-}
-
 std::string environment_section(const ReportDevice& device) {
   const DeviceInfo& info = device.device;
   const db::Environment& e = device.environment;
-  std::string text = fmt::format("## {} ({})\n\n", cell(info.name), device_key(info));
+  std::string text = fmt::format("## {} ({})\n\n", markdown_cell(info.name), device_key(info));
   if (info.relative_times) {
     text += "Times are ratios of a recording: they compare within one shape only.\n\n";
   }
-  text += head({"environment", "value"});
+  text += markdown_head({"environment", "value"});
   const Cells names = {"driver", "runtime", "compiler", "kernel code", "tool"};
   const Cells values = {e.driver, e.runtime, e.compiler, e.code_hash, e.tool_version};
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!values[i].empty()) text += row({names[i], values[i]});
+    if (!values[i].empty()) text += markdown_row({names[i], values[i]});
   }
   for (const db::RunInfo& run : device.runs) {
-    text += row(
+    text += markdown_row(
         {"run",
          fmt::format(
              "{} on {}, seed {}: `{}`", run.started_utc, run.host, run.seed, run.command_line)});
   }
-  for (const std::string& protocol : device.protocols) text += row({"protocol", protocol});
+  for (const std::string& protocol : device.protocols) text += markdown_row({"protocol", protocol});
   return text;
 }
 
@@ -69,28 +44,28 @@ std::string answer_section(const ReportDevice& device) {
   }
   const bool relative = device.device.relative_times;
   text += "\nGain: median over paired rounds, quartiles in brackets.\n\n";
-  text += head({"shape",
-                relative ? "default (relative)" : "default us",
-                relative ? "best (relative)" : "best us",
-                "gain",
-                "verdict",
-                "against",
-                "rounds won/lost/all",
-                "p",
-                "tried/pruned/failed",
-                "config"});
+  text += markdown_head({"shape",
+                         relative ? "default (relative)" : "default us",
+                         relative ? "best (relative)" : "best us",
+                         "gain",
+                         "verdict",
+                         "against",
+                         "rounds won/lost/all",
+                         "p",
+                         "tried/pruned/failed",
+                         "config"});
   for (const ReportShape& shape : device.shapes) {
     const db::WinnerRecord& w = shape.summary.winner;
-    text += row({to_text(w.problem),
-                 time_cell(w.default_us, relative),
-                 time_cell(w.expected_us, relative),
-                 gain_text(w),
-                 verdict_text(w.verdict),
-                 w.reference,
-                 fmt::format("{}/{}/{}", w.wins, w.losses, w.rounds),
-                 fmt::format("{:.2g}", w.p_value),
-                 counts_text(w),
-                 code_span(to_text(w.config))});
+    text += markdown_row({to_text(w.problem),
+                          time_cell(w.default_us, relative),
+                          time_cell(w.expected_us, relative),
+                          gain_text(w),
+                          verdict_text(w.verdict),
+                          w.reference,
+                          fmt::format("{}/{}/{}", w.wins, w.losses, w.rounds),
+                          fmt::format("{:.2g}", w.p_value),
+                          counts_text(w),
+                          markdown_code(to_text(w.config))});
   }
   return text;
 }
@@ -116,15 +91,17 @@ std::string dose_section(const ReportDevice& device) {
                         to_text(w.problem),
                         w.default_config.splits,
                         w.config.splits);
-    text += head({"splits", relative ? "relative" : "us", "quartiles", "n", "gain", "", "config"});
+    text += markdown_head(
+        {"splits", relative ? "relative" : "us", "quartiles", "n", "gain", "", "config"});
     for (const DosePoint& point : shape.dose) {
-      text += row({std::to_string(point.splits),
-                   time_cell(point.time_us, relative),
-                   time_cell(point.low_us, relative) + ".." + time_cell(point.high_us, relative),
-                   std::to_string(point.samples),
-                   percent_text(point.gain),
-                   bar(point.time_us, longest_us),
-                   code_span(to_text(point.config))});
+      text += markdown_row(
+          {std::to_string(point.splits),
+           time_cell(point.time_us, relative),
+           time_cell(point.low_us, relative) + ".." + time_cell(point.high_us, relative),
+           std::to_string(point.samples),
+           percent_text(point.gain),
+           bar(point.time_us, longest_us),
+           markdown_code(to_text(point.config))});
     }
   }
   return text;
@@ -134,15 +111,16 @@ std::string failure_section(const ReportDevice& device) {
   std::string rows;
   for (const ReportShape& shape : device.shapes) {
     for (const auto& [kind, group] : shape.failures) {
-      rows += row({to_text(shape.summary.winner.problem),
-                   std::string(name(kind)),
-                   std::to_string(group.count),
-                   group.text,
-                   code_span(to_text(group.config))});
+      rows += markdown_row({to_text(shape.summary.winner.problem),
+                            std::string(name(kind)),
+                            std::to_string(group.count),
+                            group.text,
+                            markdown_code(to_text(group.config))});
     }
   }
   if (rows.empty()) return "\n### Failures\n\nNone.\n";
-  return "\n### Failures\n\n" + head({"shape", "outcome", "count", "first", "config"}) + rows;
+  return "\n### Failures\n\n" + markdown_head({"shape", "outcome", "count", "first", "config"}) +
+         rows;
 }
 
 std::string quality_section(const ReportDevice& device) {
@@ -152,15 +130,15 @@ std::string quality_section(const ReportDevice& device) {
       "median, median over configurations. Drift: the reference's median in the last quarter of "
       "the "
       "rounds against the first. Placebo: a second copy of the reference in every final round.\n\n";
-  text += head({"shape", "rounds", "samples", "spread", "drift", "placebo noise"});
+  text += markdown_head({"shape", "rounds", "samples", "spread", "drift", "placebo noise"});
   for (const ReportShape& shape : device.shapes) {
     const Quality& q = shape.quality;
-    text += row({to_text(shape.summary.winner.problem),
-                 std::to_string(q.rounds),
-                 std::to_string(q.samples),
-                 fmt::format("{:.2f}%", 100 * q.spread),
-                 percent_text(q.drift),
-                 fmt::format("{:.2f}%", 100 * shape.summary.winner.placebo_noise)});
+    text += markdown_row({to_text(shape.summary.winner.problem),
+                          std::to_string(q.rounds),
+                          std::to_string(q.samples),
+                          fmt::format("{:.2f}%", 100 * q.spread),
+                          percent_text(q.drift),
+                          fmt::format("{:.2f}%", 100 * shape.summary.winner.placebo_noise)});
   }
   return text;
 }

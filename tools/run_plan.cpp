@@ -9,6 +9,7 @@
 
 #include "db/store.h"
 #include "policy/default_policy.h"
+#include "tools/grid.h"
 #include "tools/term.h"
 
 namespace mla::tools {
@@ -26,6 +27,12 @@ void mark_tuned(const std::string& database, RunPlan* plan) {
 }
 
 }  // namespace
+
+std::vector<Problem> chosen_problems(const Options& options, const tuner::CandidateSource& source) {
+  if (names_shapes(options)) return problems_of(grid_of(options, {}));
+  std::vector<Problem> recorded = source.recorded_problems();
+  return recorded.empty() ? problems_of(preset("quick")) : recorded;
+}
 
 RunPlan make_plan(const tuner::CandidateSource& source,
                   const std::vector<Problem>& problems,

@@ -11,6 +11,7 @@
 #include "kernels/config.h"
 #include "kernels/device_info.h"
 #include "kernels/problem.h"
+#include "tools/options.h"
 #include "tuner/source.h"
 
 namespace mla::tools {
@@ -30,6 +31,10 @@ struct RunPlan {
   double budget_s = 0;  // 0: no limit
   std::vector<PlannedShape> shapes;
 };
+
+// The shapes that the command line names, else those that a recording answers for, else the preset
+// `quick`.
+std::vector<Problem> chosen_problems(const Options& options, const tuner::CandidateSource& source);
 
 // `only`: the configurations named on the command line; empty: the whole space.
 RunPlan make_plan(const tuner::CandidateSource& source,

@@ -45,9 +45,9 @@ Outcome SourceMeter::admit(const KernelConfig& config, bool first) {
   return source.admit(config, first);
 }
 
-Sample SourceMeter::sample(const KernelConfig& config, const SampleId& id) {
+TimedRun SourceMeter::sample(const KernelConfig& config, const SampleId& id) {
   const CallTimer timer(&device_s);
-  Sample sample = source.sample(config, id);
+  TimedRun sample = source.sample(config, id);
   ++samples_measured;
   if (sample.outcome.ok() && !(std::isfinite(sample.time_us) && sample.time_us > 0))
     sample.outcome = {OutcomeKind::kNonFinite,

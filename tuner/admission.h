@@ -23,7 +23,7 @@ struct SourceMeter {
   Outcome select(const Problem& problem, uint64_t seed);
   Outcome admit(const KernelConfig& config, bool first);
   // A time that is not finite and positive becomes kNonFinite.
-  Sample sample(const KernelConfig& config, const SampleId& id);
+  TimedRun sample(const KernelConfig& config, const SampleId& id);
 };
 
 class Admission {

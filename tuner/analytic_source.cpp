@@ -118,7 +118,7 @@ double AnalyticSource::time_us_of(const Problem& problem,
   return kLaunchUs + stage1_us(use, config) + stage2_us(use, config, options_.compute_units);
 }
 
-Sample AnalyticSource::sample(const KernelConfig& config, const SampleId& id) {
+TimedRun AnalyticSource::sample(const KernelConfig& config, const SampleId& id) {
   double time_us = time_us_of(problem_, config, faster_);
   SampleNoise noise(options_.seed, problem_, config, id);
   time_us *= 1 + options_.drift * std::exp(-elapsed_rounds(id) / kDriftRounds);

@@ -41,7 +41,7 @@ class AnalyticSource : public CandidateSource {
   Space::Listing list(const Problem& problem) const override;
   Outcome select(const Problem& problem, uint64_t seed) override;
   Outcome admit(const KernelConfig& config, bool first) override;
-  Sample sample(const KernelConfig& config, const SampleId& id) override;
+  TimedRun sample(const KernelConfig& config, const SampleId& id) override;
 
   // Without noise, drift and outliers.
   double true_time_us(const Problem& problem, const KernelConfig& config) const;

@@ -131,13 +131,13 @@ void LiveSource::warm_up(const KernelConfig& config) {
   }
 }
 
-Sample LiveSource::sample(const KernelConfig& config, const SampleId&) {
+TimedRun LiveSource::sample(const KernelConfig& config, const SampleId&) {
   if (!loaded_) throw Error(ErrorCode::kInternal, "sample: no problem is selected");
   const TimedRun timed = loaded_->time_cold(config);
   if (timed.outcome.ok() && !(std::isfinite(timed.time_us) && timed.time_us > 0)) {
     return {{OutcomeKind::kLaunchFailed, "the device's clock gave no time"}, 0};
   }
-  return {timed.outcome, timed.time_us};
+  return timed;
 }
 
 }  // namespace mla::tuner

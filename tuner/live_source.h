@@ -30,7 +30,7 @@ class LiveSource : public CandidateSource {
   // The first configuration also warms the device up, since only a checked one is safe to repeat.
   Outcome admit(const KernelConfig& config, bool first) override;
 
-  Sample sample(const KernelConfig& config, const SampleId& id) override;
+  TimedRun sample(const KernelConfig& config, const SampleId& id) override;
 
  private:
   Outcome check_output(bool first);

@@ -70,8 +70,8 @@ Outcome ReplaySource::admit(const KernelConfig& config, bool first) {
               std::to_string(group_splits_)};
 }
 
-Sample ReplaySource::sample(const KernelConfig& config, const SampleId& id) {
-  Sample sample;
+TimedRun ReplaySource::sample(const KernelConfig& config, const SampleId& id) {
+  TimedRun sample;
   sample.outcome = admit(config, false);
   if (!sample.outcome.ok()) return sample;
   const RecordedConfig& row = *recording_.find(problem_, config);

@@ -33,7 +33,7 @@ class ReplaySource : public CandidateSource {
   // Where each split count of the file has its own unit, `first` chooses the split count whose
   // times the others are compared with.
   Outcome admit(const KernelConfig& config, bool first) override;
-  Sample sample(const KernelConfig& config, const SampleId& id) override;
+  TimedRun sample(const KernelConfig& config, const SampleId& id) override;
 
  private:
   Recording recording_;

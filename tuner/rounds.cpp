@@ -76,7 +76,7 @@ RoundEnd RoundBook::measure(const RoundName& name,
     if (begin >= deadline) return RoundEnd::kOutOfTime;
     const Leg& leg = legs[leg_at(position, name.round, legs.size())];
     const auto place = static_cast<int32_t>(position);
-    Sample sample{admission_.admit(leg.config), 0};
+    TimedRun sample{admission_.admit(leg.config), 0};
     if (sample.outcome.ok())
       sample = meter_.sample(leg.config, {name.phase, name.rung, name.round, place});
     if (!sample.outcome.ok()) failure_texts_[leg.config] = sample.outcome.text;

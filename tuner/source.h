@@ -23,11 +23,6 @@ struct SampleId {
   int32_t position = 0;  // place in the rotated order of the round
 };
 
-struct Sample {
-  Outcome outcome;
-  double time_us = 0;  // valid where outcome is ok
-};
-
 class CandidateSource {
  public:
   virtual ~CandidateSource() = default;
@@ -52,7 +47,7 @@ class CandidateSource {
   virtual Outcome admit(const KernelConfig& config, bool first) = 0;
 
   // One cold sample of an admitted configuration.
-  virtual Sample sample(const KernelConfig& config, const SampleId& id) = 0;
+  virtual TimedRun sample(const KernelConfig& config, const SampleId& id) = 0;
 };
 
 }  // namespace mla::tuner

@@ -31,13 +31,14 @@ std::unique_ptr<CandidateSource> open_source(const std::string& device_spec,
   if (const auto options = options_of(device_spec, "analytic")) {
     return open_analytic_source(*options);
   }
-  if (options_of(device_spec, "cpu") || is_faulty_spec(device_spec)) {
+  if (options_of(device_spec, "cpu") || options_of(device_spec, "hip") ||
+      is_faulty_spec(device_spec)) {
     return std::make_unique<WorkerSource>(worker_program, device_spec);
   }
   throw Error(
       ErrorCode::kUsage,
       quoted(device_spec) +
-          " is not a device: cpu[:threads=N], replay:FILE[,noise=0.3%], analytic[:OPTIONS]");
+          " is not a device: cpu[:threads=N], hip:N, replay:FILE[,noise=0.3%], analytic[:OPTIONS]");
 }
 
 }  // namespace mla::tuner

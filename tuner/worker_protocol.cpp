@@ -122,7 +122,7 @@ std::string to_line(const Request& request) {
   return std::visit(writer, request);
 }
 
-std::string to_line(const Sample& answer) {
+std::string to_line(const TimedRun& answer) {
   return fmt::format(
       "{}\t{}\t{}", name(answer.outcome.kind), answer.time_us, one_line(answer.outcome.text));
 }
@@ -185,11 +185,11 @@ Hello parse_hello(std::string_view line) {
   return hello;
 }
 
-Sample parse_answer(std::string_view line) {
+TimedRun parse_answer(std::string_view line) {
   FieldReader fields(line);
   const std::string_view kind = fields.text();
   if (kind == "error") throw_transmitted(fields, line);
-  Sample answer;
+  TimedRun answer;
   if (!parse_outcome_kind(kind, &answer.outcome.kind)) malformed(line);
   answer.time_us = fields.number<double>();
   if (!std::isfinite(answer.time_us) || answer.time_us < 0) malformed(line);

@@ -45,13 +45,13 @@ using Request = std::variant<SelectRequest, AdmitRequest, SampleRequest>;
 // Lines without the newline. Control characters inside of texts become spaces.
 std::string to_line(const Hello& hello);
 std::string to_line(const Request& request);
-std::string to_line(const Sample& answer);  // time_us is 0 for select and admit
+std::string to_line(const TimedRun& answer);  // time_us is 0 for select and admit
 std::string to_line(const Error& error);
 
 Request parse_request(std::string_view line);
 
 // Both throw the Error that an `error` line carries, with its code.
 Hello parse_hello(std::string_view line);
-Sample parse_answer(std::string_view line);
+TimedRun parse_answer(std::string_view line);
 
 }  // namespace mla::tuner

@@ -19,18 +19,20 @@ class Answerer {
  public:
   explicit Answerer(CandidateSource& source) : source_(source) {}
 
-  Sample operator()(const SelectRequest& r) const { return {source_.select(r.problem, r.seed), 0}; }
-  Sample operator()(const AdmitRequest& r) const { return {source_.admit(r.config, r.first), 0}; }
+  TimedRun operator()(const SelectRequest& r) const {
+    return {source_.select(r.problem, r.seed), 0};
+  }
+  TimedRun operator()(const AdmitRequest& r) const { return {source_.admit(r.config, r.first), 0}; }
   // No device that measures looks at the sample's number.
-  Sample operator()(const SampleRequest& r) const { return source_.sample(r.config, SampleId{}); }
+  TimedRun operator()(const SampleRequest& r) const { return source_.sample(r.config, SampleId{}); }
 
  private:
   CandidateSource& source_;
 };
 
-Sample answer(CandidateSource& source, const std::string& line) {
+TimedRun answer(CandidateSource& source, const std::string& line) {
   try {
-    Sample sample = std::visit(Answerer(source), parse_request(line));
+    TimedRun sample = std::visit(Answerer(source), parse_request(line));
     if (!sample.outcome.ok()) sample.time_us = 0;
     return sample;
   } catch (const std::bad_alloc&) {

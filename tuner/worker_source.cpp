@@ -69,10 +69,10 @@ Outcome WorkerSource::admit(const KernelConfig& config, bool first) {
   return outcome;
 }
 
-Sample WorkerSource::sample(const KernelConfig& config, const SampleId&) {
+TimedRun WorkerSource::sample(const KernelConfig& config, const SampleId&) {
   ensure_worker();
   const auto begin = std::chrono::steady_clock::now();
-  const Sample sample = call(SampleRequest{config}, sample_limit_s());
+  const TimedRun sample = call(SampleRequest{config}, sample_limit_s());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (sample.outcome.ok() && first_ == config) {
     first_sample_s_ = std::max(first_sample_s_, took.count());
@@ -80,7 +80,7 @@ Sample WorkerSource::sample(const KernelConfig& config, const SampleId&) {
   return sample;
 }
 
-Sample WorkerSource::call(const Request& request, double limit_s) {
+TimedRun WorkerSource::call(const Request& request, double limit_s) {
   std::string line;
   process_->forget_output();
   const auto read = process_->channel().write(to_line(request))

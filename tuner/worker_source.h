@@ -40,7 +40,7 @@ class WorkerSource : public CandidateSource {
   // All three throw Error(kDevice) where a worker cannot be brought back to measuring.
   Outcome select(const Problem& problem, uint64_t seed) override;
   Outcome admit(const KernelConfig& config, bool first) override;
-  Sample sample(const KernelConfig& config, const SampleId& id) override;
+  TimedRun sample(const KernelConfig& config, const SampleId& id) override;
 
   // For tests. -1: no worker at the moment.
   pid_t worker_pid() const { return process_ ? process_->pid() : -1; }
@@ -49,7 +49,7 @@ class WorkerSource : public CandidateSource {
   Hello start();
   void ensure_worker();
   void require_ok(const Outcome& outcome, const char* step) const;
-  Sample call(const Request& request, double limit_s);
+  TimedRun call(const Request& request, double limit_s);
   double launch_limit_s() const;
   double sample_limit_s() const;
 

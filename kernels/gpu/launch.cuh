@@ -14,8 +14,9 @@ namespace mla::gpu {
 struct Stage1Instance {
   int tile_n;
   int teams;              // of four warps
-  const void* decode;     // the kernel
-  const void* copy_only;  // the same gather without the products
+  const void* decode;      // the kernel of the uniform schedule
+  const void* persistent;  // that of the persistent one; null for two teams
+  const void* copy_only;   // the gather of the uniform one without the products
 };
 
 class Launcher {
@@ -29,12 +30,13 @@ class Launcher {
                     const KernelConfig& config,
                     hipStream_t stream) const;
 
-  // Gathers the rows that decode() reads, the same way, and does nothing else.
+  // Gathers the rows that decode() reads, by the uniform schedule, and does nothing else.
   hipError_t copy_only(const DecodeParams& params,
                        const KernelConfig& config,
                        hipStream_t stream) const;
 
  private:
+  int compute_units_ = 0;
   bool dependent_launch_ = false;  // stage 2 is set up while stage 1 runs (sm_90 and later)
 };
 

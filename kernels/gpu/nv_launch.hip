@@ -9,18 +9,19 @@
 namespace mla::gpu {
 namespace {
 
-using Stage2Kernel = void (*)(DecodeParams, KernelConfig);
+using Stage2Kernel = void (*)(DecodeParams, KernelConfig, int32_t);
 
+template <Schedule kSchedule>
 Stage2Kernel stage2_kernel(int tiles) {
   switch (tiles) {
     case 1:
-      return stage2_bh16<1>;
+      return stage2_bh16<1, kSchedule>;
     case 2:
-      return stage2_bh16<2>;
+      return stage2_bh16<2, kSchedule>;
     case 4:
-      return stage2_bh16<4>;
+      return stage2_bh16<4, kSchedule>;
     case 8:
-      return stage2_bh16<8>;
+      return stage2_bh16<8, kSchedule>;
     default:
       return nullptr;
   }
@@ -36,6 +37,7 @@ const Stage1Instance* find_stage1(const KernelConfig& config) {
   return nullptr;
 }
 
+// `stage1_workgroups`: the third argument of stage 2; stage 1 has two.
 hipError_t launch(const void* kernel,
                   int64_t workgroups,
                   int threads,
@@ -43,6 +45,7 @@ hipError_t launch(const void* kernel,
                   bool dependent,
                   const DecodeParams& params,
                   const KernelConfig& config,
+                  int64_t stage1_workgroups,
                   hipStream_t stream) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -56,26 +59,30 @@ hipError_t launch(const void* kernel,
   launch_config.numAttrs = dependent ? 1 : 0;
   DecodeParams params_copy = params;
   KernelConfig config_copy = config;
-  void* arguments[] = {&params_copy, &config_copy};
+  auto workgroups_copy = static_cast<int32_t>(stage1_workgroups);
+  void* arguments[] = {&params_copy, &config_copy, &workgroups_copy};
   return hipCUDAErrorTohipError(cudaLaunchKernelExC(&launch_config, kernel, arguments));
 }
 
 hipError_t launch_stage1(const Stage1Instance& instance,
                          const void* kernel,
+                         int64_t workgroups,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
   const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages};
   const bool aligned =
       reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 && params.kv_row_stride % 8 == 0;
-  if (config.stages < 2 || config.stages > kMaxStages || !aligned) return hipErrorInvalidValue;
+  const bool staged = config.stages >= 2 && config.stages <= kMaxStages;
+  if (kernel == nullptr || !staged || !aligned) return hipErrorInvalidValue;
   return launch(kernel,
-                stage1_items(params, config),
+                workgroups,
                 layout.threads(),
                 static_cast<size_t>(layout.bytes()),
                 false,
                 params,
                 config,
+                workgroups,
                 stream);
 }
 
@@ -83,8 +90,14 @@ hipError_t launch_stage1(const Stage1Instance& instance,
 
 hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
   dependent_launch_ = sm >= 90;
+  int device = 0;
+  if (const hipError_t status = hipGetDevice(&device)) return status;
+  if (const hipError_t status = hipDeviceGetAttribute(
+          &compute_units_, hipDeviceAttributeMultiprocessorCount, device))
+    return status;
   for (const Stage1Instance* instance : kStage1Instances) {
-    for (const void* kernel : {instance->decode, instance->copy_only}) {
+    for (const void* kernel : {instance->decode, instance->persistent, instance->copy_only}) {
+      if (kernel == nullptr) continue;
       const cudaError_t status = cudaFuncSetAttribute(kernel,
                                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                       static_cast<int>(local_memory_bytes));
@@ -97,21 +110,29 @@ hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
 hipError_t Launcher::decode(const DecodeParams& params,
                             const KernelConfig& config,
                             hipStream_t stream) const {
+  const bool persistent = config.schedule == Schedule::kPersistent;
   const Stage1Instance* instance = find_stage1(config);
-  const Stage2Kernel merge = stage2_kernel(config.stage2_tiles);
+  const Stage2Kernel merge = persistent ? stage2_kernel<Schedule::kPersistent>(config.stage2_tiles)
+                                        : stage2_kernel<Schedule::kUniform>(config.stage2_tiles);
   if (instance == nullptr || merge == nullptr || config.stage2_warps < 1)
     return hipErrorInvalidValue;
-  if (const hipError_t status = launch_stage1(*instance, instance->decode, params, config, stream))
+  if (persistent && config.splits < 2) return hipErrorInvalidValue;
+  const void* kernel = persistent ? instance->persistent : instance->decode;
+  const int64_t workgroups = persistent ? persistent_workgroups(compute_units_, config)
+                                        : stage1_items(params, config);
+  if (const hipError_t status =
+          launch_stage1(*instance, kernel, workgroups, params, config, stream))
     return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
   return launch(reinterpret_cast<const void*>(merge),
                 items,
                 32 * config.stage2_warps,
-                config.splits * sizeof(float),
+                static_cast<size_t>(merge_local_bytes(config.splits, config.stage2_tiles)),
                 dependent_launch_,
                 params,
                 config,
+                workgroups,
                 stream);
 }
 
@@ -120,7 +141,8 @@ hipError_t Launcher::copy_only(const DecodeParams& params,
                                hipStream_t stream) const {
   const Stage1Instance* instance = find_stage1(config);
   if (instance == nullptr) return hipErrorInvalidValue;
-  return launch_stage1(*instance, instance->copy_only, params, config, stream);
+  return launch_stage1(
+      *instance, instance->copy_only, stage1_items(params, config), params, config, stream);
 }
 
 }  // namespace mla::gpu

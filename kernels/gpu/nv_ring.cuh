@@ -68,17 +68,15 @@ struct Walk {
   __device__ int rows(int block) const { return min(kTileN, end - first_row(block)); }
 };
 
-// Where the rows of one request lie.
+// Where rows lie in the pool.
 struct RowSource {
   const uint8_t* pool;
   int64_t row_bytes;  // from one row of the pool to the next
-  const int32_t* pages;
-  int page_shift;  // log2 of the page size
+  int page_shift;     // log2 of the page size
 
-  __device__ RowSource(const DecodeParams& p, int32_t request)
+  __device__ explicit RowSource(const DecodeParams& p)
       : pool(static_cast<const uint8_t*>(p.kv)),
-        row_bytes(p.kv_row_stride * 2),
-        pages(p.kv_indices + p.kv_indptr[request]) {
+        row_bytes(p.kv_row_stride * 2) {
     page_shift = 31 - __clz(p.page_size);
   }
 
@@ -88,35 +86,57 @@ struct RowSource {
   }
 };
 
-// One of a team's producer warps. It fills blocks `first`, `first + step`, ... of the walk into
-// slots `producer`, `producer + 2`, ... A block's rows behind the end of the range are copies of
-// its last row: finite, and of weight 0.
+// The blocks of a walk that one producer fills: `first`, `first + step`, ...
+template <int kTileN>
+class WalkCursor {
+ public:
+  // pages: of the walk's request.
+  __device__ WalkCursor(const int32_t* pages, const Walk<kTileN>& walk, int first, int step)
+      : pages_(pages), walk_(walk), block_(first), step_(step) {}
+
+  __device__ bool done() const { return block_ >= walk_.count(); }
+  __device__ void advance() { block_ += step_; }
+  // Of the current block.
+  __device__ const int32_t* pages() const { return pages_; }
+  __device__ int first_row() const { return walk_.first_row(block_); }
+  __device__ int rows() const { return walk_.rows(block_); }
+
+ private:
+  const int32_t* pages_;
+  Walk<kTileN> walk_;
+  int block_;
+  int step_;
+};
+
+// One of a team's producer warps. It fills the cursor's blocks into slots `producer`,
+// `producer + 2`, ... A block's rows behind the end of the range are copies of its last row:
+// finite, and of weight 0.
 //
 // A wait for the phase before last would pass by its parity. It cannot happen: consumers go in
 // order and a ring has at least as many slots as producers, so the last wait of this warp was for a
 // block no older than that phase.
-template <int kTileN>
+template <int kTileN, class Cursor>
 __device__ void produce(const Ring& ring,
                         const RowSource& source,
-                        const Walk<kTileN>& walk,
+                        Cursor copy,
                         int32_t* index_ring,
-                        int producer,
-                        int first,
-                        int step) {
+                        int producer) {
   // In blocks of this warp.
   constexpr int kAhead = kIndexAheadRows / kTileN / kProducersPerTeam;
   constexpr int kSlots = 2 * kAhead;
   const int lane = threadIdx.x % 32;
-  const int blocks = walk.count();
-  const auto row_number = [&](int block, int r) {
-    return walk.first_row(block) + min(r, walk.rows(block) - 1);
+  const auto row_number = [](const Cursor& cursor, int r) {
+    return cursor.first_row() + min(r, cursor.rows() - 1);
   };
+  Cursor fetch = copy;
   const auto fetch_pages = [&](int turn) {
-    const int block = first + turn * step;
-    int32_t* slot = index_ring + turn % kSlots * kTileN;
-    for (int r = lane; r < kTileN && block < blocks; r += 32) {
-      copy4_async(shared_address(slot + r),
-                  source.pages + (row_number(block, r) >> source.page_shift));
+    if (!fetch.done()) {
+      int32_t* slot = index_ring + turn % kSlots * kTileN;
+      for (int r = lane; r < kTileN; r += 32) {
+        copy4_async(shared_address(slot + r),
+                    fetch.pages() + (row_number(fetch, r) >> source.page_shift));
+      }
+      fetch.advance();
     }
     commit_copies();
   };
@@ -124,8 +144,7 @@ __device__ void produce(const Ring& ring,
   for (int turn = 0; turn < kAhead; ++turn) fetch_pages(turn);
   RingPosition position;
   position.advance(producer, ring.stages());
-  int turn = 0;
-  for (int block = first; block < blocks; block += step, ++turn) {
+  for (int turn = 0; !copy.done(); copy.advance(), ++turn) {
     fetch_pages(turn + kAhead);
     wait_copies<kAhead>();
     __syncwarp();
@@ -138,7 +157,7 @@ __device__ void produce(const Ring& ring,
     if (lane == 0) arrive_expecting(full, kTileN * kRowBytes);
     __syncwarp();
     for (int r = lane; r < kTileN; r += 32) {
-      bulk_copy(stage + r * kRowPitch, source.row(pages[r], row_number(block, r)), kRowBytes, full);
+      bulk_copy(stage + r * kRowPitch, source.row(pages[r], row_number(copy, r)), kRowBytes, full);
     }
 #else
     constexpr int kPieces = kRowBytes / 16;
@@ -146,7 +165,7 @@ __device__ void produce(const Ring& ring,
       const int r = piece / kPieces;
       const int offset = piece % kPieces * 16;
       copy16_async(stage + r * kRowPitch + offset,
-                   source.row(pages[r], row_number(block, r)) + offset);
+                   source.row(pages[r], row_number(copy, r)) + offset);
     }
     arrive_after_copies(full);
 #endif

@@ -6,6 +6,7 @@
 
 #include "kernels/gpu/nv_bh16_tile.cuh"
 #include "kernels/gpu/nv_ring.cuh"
+#include "kernels/shares.h"
 #include "kernels/stage1.h"
 
 namespace mla::gpu {
@@ -14,7 +15,7 @@ namespace mla::gpu {
 inline constexpr int kTeamBarrier = 1;
 inline constexpr int kMergeBarrier = 3;
 
-// The group and KV range of one workgroup.
+// A row group and the KV range of it that a workgroup walks.
 template <int kTileN>
 struct Stage1Work {
   int32_t request;
@@ -25,6 +26,7 @@ struct Stage1Work {
   bool unsplit;  // writes the output itself
   Walk<kTileN> walk;
 
+  // Of a workgroup of the uniform schedule.
   __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int32_t workgroup) {
     const Stage1Item item = stage1_item<int32_t>(p, config, workgroup);
     const auto group = static_cast<int32_t>(item.group);
@@ -34,13 +36,34 @@ struct Stage1Work {
     split = static_cast<int32_t>(item.split);
     const auto rows = static_cast<int32_t>(request_rows(p, request));
     const int32_t splits = effective_splits<int32_t>(rows, config.splits, kTileN);
-    const auto visible = static_cast<int32_t>(visible_rows(rows, p.q_len, token % p.q_len));
     unsplit = splits <= 1;
     idle = split >= (unsplit ? 1 : splits);
-    const BasicRowRange<int32_t> range = split_range<int32_t>(rows, config.splits, kTileN, split);
+    set_walk(p, rows, split_range<int32_t>(rows, config.splits, kTileN, split));
+  }
+
+  // Of a piece of a share.
+  __device__ Stage1Work(const DecodeParams& p, const BasicPiece<int32_t>& piece) {
+    request = piece.request;
+    token = request * p.q_len + piece.group / head_groups<int32_t>(p);
+    first_head = piece.group % head_groups<int32_t>(p) * kGroupRows;
+    split = piece.index;
+    unsplit = piece.whole;
+    idle = false;
+    set_walk(p, piece.rows, piece.range);
+  }
+
+  __device__ const int32_t* pages(const DecodeParams& p) const {
+    return p.kv_indices + p.kv_indptr[request];
+  }
+
+ private:
+  // Cut where the query position sees no further; nothing may be left.
+  __device__ void set_walk(const DecodeParams& p,
+                           int32_t rows,
+                           const BasicRowRange<int32_t>& range) {
+    const auto visible = static_cast<int32_t>(visible_rows(rows, p.q_len, token % p.q_len));
     walk.end = range.end < visible ? range.end : visible;
-    walk.begin =
-        range.begin < walk.end ? range.begin : walk.end;  // every row of this split may be masked
+    walk.begin = range.begin < walk.end ? range.begin : walk.end;
   }
 };
 
@@ -55,6 +78,16 @@ __device__ void load_queries(Tile& tile, const DecodeParams& p, const Work& work
   tile.load_queries(query);
 }
 
+// Where a team stands in its ring: at the block that is due and at the youngest one issued before
+// that is done.
+struct ConsumerPosition {
+  RingPosition own, youngest;
+
+  __device__ explicit ConsumerPosition(const Ring& ring) {
+    youngest.advance(ring.stages() - 2, ring.stages());
+  }
+};
+
 // One team's blocks: `team`, `team + teams`, ...
 template <class Tile, int kTileN>
 __device__ void consume(Tile& tile,
@@ -64,12 +97,11 @@ __device__ void consume(Tile& tile,
                         int teams,
                         float scale,
                         bool drain,
+                        ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
   const int blocks = walk.count();
-  const int depth =
-      (ring.stages() - 2) * teams;  // to the youngest copy issued before this block is done
-  RingPosition own, youngest;
-  youngest.advance(ring.stages() - 2, ring.stages());
+  const int depth = (ring.stages() - 2) * teams;  // from `own` to `youngest`
+  auto& [own, youngest] = *position;
   for (int i = team; i < blocks; i += teams) {
     wait_barrier(ring.full(own.slot), own.parity);
     // Those between were waited for at the blocks before.
@@ -181,13 +213,9 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
     const int producer = warp % kProducersPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    produce<kTileN>(ring,
-                    RowSource(p, work.request),
-                    work.walk,
-                    index_ring,
-                    producer,
-                    team + producer * kTeams,
-                    kTeams * kProducersPerTeam);
+    const WalkCursor<kTileN> blocks(
+        work.pages(p), work.walk, team + producer * kTeams, kTeams * kProducersPerTeam);
+    produce<kTileN>(ring, RowSource(p), blocks, index_ring, producer);
     return;
   }
   if constexpr (!kMaths) {
@@ -197,6 +225,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()), kTeamBarrier + team);
   load_queries(tile, p, work);
   SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
+  ConsumerPosition position(ring);
   consume(tile,
           ring,
           work.walk,
@@ -204,6 +233,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
           kTeams,
           p.softmax_scale * kLog2e,
           config.wait == Wait::kDrain,
+          &position,
           &state);
   if constexpr (kTeams == 2) merge_teams(tile, local, team, &state);
   if (team == 0) store_work(tile, p, config, work, state);

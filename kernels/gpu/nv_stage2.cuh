@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Stage 2 on NVIDIA: one workgroup per output row and slice of the head dimension. The splits are
-// dealt over sixteen classes whose sums are added in a fixed order, so that the number of warps,
-// which walk the classes, changes no bit.
+// dealt over up to sixteen classes whose sums are added in a fixed order, so that the number of
+// warps, which walk the classes, changes no bit.
 #pragma once
 
 #include "kernels/gpu/nv_ptx.cuh"
+#include "kernels/gpu/nv_shares.cuh"
 #include "kernels/stage2.h"
 
 namespace mla::gpu {
 
-inline constexpr int kMergeClasses = 16;
+// Classes without a split would only take shared memory, and with it workgroups from the SM.
+constexpr int merge_classes(int splits) {
+  return splits < 16 ? splits : 16;
+}
+
+constexpr int merge_local_bytes(int splits, int stage2_tiles) {
+  return merge_classes(splits) * (kValueDim / stage2_tiles) * 4 + splits * 4;
+}
 
 struct MergeScalars {
   float max;
@@ -36,13 +44,14 @@ struct PartialReader {
   static constexpr int kBatch = kPairs <= 2 ? 8 : 16 / kPairs;  // up to 32 registers
   const float* slice;                                           // of split 0
   int splits;
+  int classes;
   float2 value[kBatch][kPairs];
 
-  // Splits s, s + kMergeClasses, ...: all loads in flight at once. Past the L1, which may hold
+  // Splits s, s + classes, ...: all loads in flight at once. Past the L1, which may hold
   // older lines.
   __device__ void load(int s) {
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b, s += kMergeClasses) {
+    for (int b = 0; b < kBatch; ++b, s += classes) {
       const auto* part =
           reinterpret_cast<const float2*>(slice + int64_t{s} * kValueDim) + threadIdx.x % 32;
 #pragma unroll
@@ -57,7 +66,7 @@ struct PartialReader {
                       float inverse_sum,
                       float2 (&sum)[kPairs]) const {
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b, s += kMergeClasses) {
+    for (int b = 0; b < kBatch; ++b, s += classes) {
       const float weight = s < splits ? __expf(lse[s] - scalars.max) * inverse_sum : 0;
 #pragma unroll
       for (int i = 0; i < kPairs && weight > 0; ++i) {
@@ -68,18 +77,26 @@ struct PartialReader {
   }
 };
 
-// kTiles: ways the head dimension is cut.
-template <int kTiles>
-__global__ void stage2_bh16(const DecodeParams p, const KernelConfig config) {
+// kTiles: ways the head dimension is cut; stage1_workgroups: those of a persistent stage 1.
+template <int kTiles, Schedule kSchedule>
+__global__ void stage2_bh16(const DecodeParams p,
+                            const KernelConfig config,
+                            const int32_t stage1_workgroups) {
   constexpr int kColumns = kValueDim / kTiles;
   using Reader = PartialReader<kColumns>;
-  __shared__ float2 class_sums[kMergeClasses][kColumns / 2];
-  extern __shared__ float lse[];  // [splits]
+  extern __shared__ __align__(16) float2 class_sums[];  // [classes][kColumns / 2]
+  const int classes = merge_classes(config.splits);
+  auto* lse = reinterpret_cast<float*>(class_sums + classes * kColumns / 2);  // [splits]
   const auto workgroup = static_cast<int32_t>(blockIdx.x);
   const int32_t row = workgroup / config.stage2_tiles;
   const int32_t first_column = workgroup % config.stage2_tiles * kColumns;
-  const auto rows = static_cast<int32_t>(request_rows(p, row / p.nhead / p.q_len));
-  const int splits = effective_splits<int32_t>(rows, config.splits, config.tile_n);
+  int splits;
+  if constexpr (kSchedule == Schedule::kPersistent) {
+    splits = pieces_of_row(p, config, stage1_workgroups, row);
+  } else {
+    const auto rows = static_cast<int32_t>(request_rows(p, row / p.nhead / p.q_len));
+    splits = effective_splits<int32_t>(rows, config.splits, config.tile_n);
+  }
   // Also before an early return: this kernel must not be complete before the one that it follows.
   wait_for_primary();
   if (splits <= 1) return;  // stage 1 wrote the output
@@ -87,30 +104,33 @@ __global__ void stage2_bh16(const DecodeParams p, const KernelConfig config) {
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
   const int warp = threadIdx.x / 32;
   const int warps = blockDim.x / 32;
-  Reader reader = {partials.output(row, 0) + first_column, splits};
+  Reader reader = {partials.output(row, 0) + first_column, splits, classes};
   reader.load(warp);  // on its way while the weights are worked out
   for (int s = threadIdx.x; s < splits; s += blockDim.x) lse[s] = __ldcg(partials.lse(row, s));
   __syncthreads();
   const MergeScalars scalars = merge_scalars(lse, splits);
   const float inverse_sum = scalars.sum > 0 ? 1 / scalars.sum : 0;
-  for (int c = warp; c < kMergeClasses; c += warps) {
+  for (int c = warp; c < classes; c += warps) {
     float2 sum[Reader::kPairs] = {};
-    for (int s = c; s < splits; s += kMergeClasses * Reader::kBatch) {
+    for (int s = c; s < splits; s += classes * Reader::kBatch) {
       if (s != warp) reader.load(s);
       reader.add(s, lse, scalars, inverse_sum, sum);
     }
 #pragma unroll
-    for (int i = 0; i < Reader::kPairs; ++i) class_sums[c][i * 32 + threadIdx.x % 32] = sum[i];
+    for (int i = 0; i < Reader::kPairs; ++i) {
+      class_sums[c * kColumns / 2 + i * 32 + threadIdx.x % 32] = sum[i];
+    }
   }
   __syncthreads();
 
   auto* out = reinterpret_cast<uint32_t*>(p.out + int64_t{row} * kValueDim + first_column);
   for (int pair = threadIdx.x; pair < kColumns / 2; pair += blockDim.x) {
-    float2 sum = class_sums[0][pair];
-#pragma unroll
-    for (int c = 1; c < kMergeClasses; ++c) {
-      sum.x += class_sums[c][pair].x;
-      sum.y += class_sums[c][pair].y;
+    float2 sum = class_sums[pair];
+#pragma unroll 4
+    for (int c = 1; c < classes; ++c) {
+      const float2 other = class_sums[c * kColumns / 2 + pair];
+      sum.x += other.x;
+      sum.y += other.y;
     }
     out[pair] = pack_bf16(sum.x, sum.y);
   }

@@ -3,6 +3,7 @@
 
 #include "kernels/hip/hip_executor.cuh"
 #include "kernels/hip/hip_problem.cuh"
+#include "kernels/hip/hip_roofs.h"
 #include "kernels/spaces.h"
 #include "kernels/text.h"
 
@@ -57,11 +58,14 @@ class HipDevice : public Device {
     return std::make_unique<HipProblem>(std::move(workload), space_, &executor_);
   }
 
+  RoofProbes* roofs() override { return &roofs_; }
+
   HipExecutor& executor() { return executor_; }
 
  private:
   Space space_;
   HipExecutor executor_;
+  HipRoofs roofs_{*this};
 };
 
 int parse_ordinal(const std::string& spec) {

@@ -2,24 +2,15 @@
 // What a GPU can do at most: the roofs that the decode kernels are held against.
 #pragma once
 
-#include "kernels/device.h"
+#include "kernels/roofs.h"
 
 namespace mla::hip {
 
-struct HipRates {
-  double read_gb_s =
-      0;  // 10^9 bytes a second, reading 8 GiB once (or what is free); best of several
-  double l2_read_gb_s = 0;    // reading a third of the L2 over and over
-  double empty_graph_us = 0;  // a graph of one empty kernel, by the same events that time a decode
-};
-
 // `device` and `problem` must come from open_hip_device; Error(kInternal) otherwise.
-HipRates probe_hip(Device& device);
+// Read: 8 GiB once (or what is free), best of several. L2: over and over a third of it, the better
+// of reading it in order and of gathering its rows. Empty graph: of one empty kernel.
+RoofRates probe_hip(Device& device);
 
-struct CopyOnly {
-  double time_us = 0;
-  KernelConfig config;
-};
 // Gathers the scattered KV rows that a decode step reads and does nothing else: the roof of a
 // decode kernel at page size 1. Cold caches; the fastest of several ring shapes and split counts,
 // each the median of `rounds`.

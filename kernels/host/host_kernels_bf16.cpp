@@ -9,9 +9,11 @@
 #include "kernels/host/host_kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
+#ifndef __clang__
 // GCC 12 warns about its own intrinsics' deliberately undefined operands (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 #include <algorithm>

@@ -45,7 +45,7 @@ class _RawPlan(_Sized):
                  ("splits", "tile_n", "stages", "wait", "order", "stage1_warps", "stage2_tiles",
                   "stage2_warps", "source", "database")] +
                 [("gain", ctypes.c_float), ("expected_us", ctypes.c_float),
-                 ("reserved", ctypes.c_int32), ("_source_name", ctypes.c_char_p),
+                 ("schedule", ctypes.c_int32), ("_source_name", ctypes.c_char_p),
                  ("_reason", ctypes.c_char_p), ("workspace_bytes", ctypes.c_int64),
                  ("winner_id", ctypes.c_int64)])
 

@@ -138,7 +138,9 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_another_application_is_refused_and_not_changed
 BOOST_FIXTURE_TEST_CASE(a_newer_schema_names_both_versions, Fixture) {
   write_valid();
   alter("PRAGMA user_version = 7");
-  check_refused_both_ways(path, "has schema 7, newer than schema 1 of this program");
+  check_refused_both_ways(
+      path,
+      "has schema 7, newer than schema " + std::to_string(kSchemaVersion) + " of this program");
   BOOST_CHECK_THROW(load(), Error);
 }
 

@@ -18,14 +18,19 @@ using namespace mla::testing;
 namespace {
 
 // A later schema that does not exist yet.
-constexpr Migration kToTwo[] = {{1, "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''"}};
+constexpr int32_t kNext = kSchemaVersion + 1;
+constexpr Migration kToNext[] = {
+    {kSchemaVersion, "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''"}};
 constexpr Migration kBroken[] = {
-    {1, "ALTER TABLE run ADD COLUMN note TEXT; DROP TABLE no_such_table"}};
+    {kSchemaVersion, "ALTER TABLE run ADD COLUMN note TEXT; DROP TABLE no_such_table"}};
+
+const std::string kOldName = "schema " + std::to_string(kSchemaVersion);
+const std::string kNextName = "schema " + std::to_string(kNext);
 
 struct Fixture {
   TemporaryDirectory directory;
   std::string path = directory.file("tuning.db");
-  std::string backup = path + ".schema1.backup";
+  std::string backup = path + ".schema" + std::to_string(kSchemaVersion) + ".backup";
 
   Fixture() { Store::open(path, OpenMode::kReadWrite).begin_run(sample_run()); }
 };
@@ -39,23 +44,68 @@ int64_t integer(const std::string& file, const std::string& sql) {
 BOOST_FIXTURE_TEST_CASE(a_migration_keeps_the_rows_and_leaves_a_backup_of_the_old_schema, Fixture) {
   {
     Connection connection(path, OpenMode::kReadWrite);
-    prepare_for_writing(connection, 2, kToTwo);
+    prepare_for_writing(connection, kNext, kToNext);
   }
-  BOOST_TEST(integer(path, "PRAGMA user_version") == 2);
+  BOOST_TEST(integer(path, "PRAGMA user_version") == kNext);
   BOOST_TEST(integer(path, "SELECT count(*) FROM run WHERE note = ''") == 1);
-  BOOST_TEST(integer(backup, "PRAGMA user_version") == 1);
+  BOOST_TEST(integer(backup, "PRAGMA user_version") == kSchemaVersion);
   BOOST_TEST(integer(backup, "PRAGMA application_id") == kApplicationId);
   BOOST_TEST(integer(backup, "SELECT count(*) FROM run") == 1);
   BOOST_CHECK_THROW(Store::open(path, OpenMode::kReadWrite), Error);
   Store::open(backup, OpenMode::kReadOnly);
 }
 
+// The tables as schema 1 had them.
+constexpr const char* kBackToSchema1 =
+    "DROP VIEW v_best; DROP VIEW v_regressions; DROP VIEW v_failures;"
+    "CREATE TABLE candidate_1 (id INTEGER PRIMARY KEY, variant TEXT NOT NULL,"
+    " splits INTEGER NOT NULL, tile_n INTEGER NOT NULL, stages INTEGER NOT NULL,"
+    " wait TEXT NOT NULL CHECK (wait IN ('drain', 'partial')),"
+    " \"order\" TEXT NOT NULL CHECK (\"order\" IN ('batch_major', 'split_major')),"
+    " stage1_warps INTEGER NOT NULL, stage2_tiles INTEGER NOT NULL, stage2_warps INTEGER NOT NULL,"
+    " UNIQUE (variant, splits, tile_n, stages, wait, \"order\", stage1_warps, stage2_tiles,"
+    " stage2_warps)) STRICT;"
+    "INSERT INTO candidate_1 SELECT id, variant, splits, tile_n, stages, wait, \"order\","
+    " stage1_warps, stage2_tiles, stage2_warps FROM candidate;"
+    "DROP TABLE candidate;"
+    "ALTER TABLE candidate_1 RENAME TO candidate;"
+    "CREATE VIEW v_best AS SELECT splits FROM candidate;"
+    "PRAGMA user_version = 1";
+
+BOOST_FIXTURE_TEST_CASE(a_file_of_schema_1_keeps_its_winners_and_takes_persistent_ones, Fixture) {
+  const KernelConfig base = make_space(sample_device()).neutral();
+  WinnerRecord winner = sample_winner(sample_problem(), base);
+  {
+    Store store = Store::open(path, OpenMode::kReadWrite);
+    store.finish_tuning(store.open_tuning(1, sample_key()).id, winner);
+  }
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(kBackToSchema1);
+  {
+    Store store = Store::open(path, OpenMode::kReadWrite);
+    BOOST_TEST_REQUIRE(store.summaries().size() == 1u);
+    BOOST_TEST(to_text(store.summaries()[0].winner.config) == to_text(winner.config));
+    TuningKey key = sample_key();
+    BOOST_TEST_REQUIRE(known_device("H200", &key.device));
+    const KernelConfig uniform = parse_config("splits=8", make_space(key.device).neutral());
+    winner.config = parse_config("stage1_warps=4 schedule=persistent", uniform);
+    winner.default_config = winner.finalist = uniform;
+    store.finish_tuning(store.open_tuning(1, key).id, winner);
+    BOOST_TEST_REQUIRE(store.summaries().size() == 2u);
+    for (const Store::CheckRow& row : store.check())
+      BOOST_TEST(row.ok, row.check << ": " << row.detail);
+  }
+  BOOST_TEST(integer(path, "PRAGMA user_version") == kSchemaVersion);
+  BOOST_TEST(integer(path, "SELECT count(*) FROM candidate WHERE schedule = 'persistent'") == 1);
+  BOOST_TEST(integer(path, "SELECT count(*) FROM v_best WHERE schedule = 'persistent'") == 1);
+  BOOST_TEST(integer(path + ".schema1.backup", "PRAGMA user_version") == 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_migration_that_fails_changes_nothing, Fixture) {
   {
     Connection connection(path, OpenMode::kReadWrite);
-    BOOST_CHECK_THROW(prepare_for_writing(connection, 2, kBroken), Error);
+    BOOST_CHECK_THROW(prepare_for_writing(connection, kNext, kBroken), Error);
   }
-  BOOST_TEST(integer(path, "PRAGMA user_version") == 1);
+  BOOST_TEST(integer(path, "PRAGMA user_version") == kSchemaVersion);
   BOOST_TEST(integer(path, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'") ==
              0);
   Store::open(path, OpenMode::kReadWrite);
@@ -63,8 +113,8 @@ BOOST_FIXTURE_TEST_CASE(a_migration_that_fails_changes_nothing, Fixture) {
 
 BOOST_FIXTURE_TEST_CASE(an_older_schema_is_not_migrated_by_a_reader, Fixture) {
   Connection connection(path, OpenMode::kReadOnly);
-  BOOST_CHECK_EXCEPTION(require_schema(connection, 2), Error, [](const Error& e) {
-    return std::string(e.what()).find("schema 1, older than schema 2") != std::string::npos;
+  BOOST_CHECK_EXCEPTION(require_schema(connection, kNext), Error, [](const Error& e) {
+    return std::string(e.what()).find(kOldName + ", older than " + kNextName) != std::string::npos;
   });
   BOOST_TEST(!std::filesystem::exists(backup));
 }
@@ -73,10 +123,10 @@ BOOST_FIXTURE_TEST_CASE(an_open_writer_stops_when_the_file_is_migrated_under_it,
   Store old = Store::open(path, OpenMode::kReadWrite);
   {
     Connection connection(path, OpenMode::kReadWrite);
-    prepare_for_writing(connection, 2, kToTwo);
+    prepare_for_writing(connection, kNext, kToNext);
   }
   BOOST_CHECK_EXCEPTION(old.begin_run(sample_run()), Error, [](const Error& e) {
-    return std::string(e.what()).find("schema 2, newer than schema 1") != std::string::npos;
+    return std::string(e.what()).find(kNextName + ", newer than " + kOldName) != std::string::npos;
   });
 }
 

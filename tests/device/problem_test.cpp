@@ -87,9 +87,18 @@ BOOST_AUTO_TEST_CASE(a_cold_run_has_a_time_and_leaves_the_output_right) {
   BOOST_CHECK(read_output(checked.loaded()).out == expected.out);
 }
 
+BOOST_AUTO_TEST_CASE(a_gpu_offers_its_roofs_and_its_cache_is_no_slower_than_its_memory) {
+  RoofProbes* roofs = test_gpu().roofs();
+  BOOST_REQUIRE(roofs != nullptr);
+  const RoofRates rates = roofs->rates();
+  BOOST_CHECK_GT(rates.read_gb_s, 0);
+  BOOST_CHECK_GE(rates.l2_read_gb_s, rates.read_gb_s);
+  BOOST_CHECK_GT(rates.empty_graph_us, 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_gather_alone_names_the_configuration_that_was_fastest) {
   CheckedProblem checked(long_problem(1), {}, 2);
-  const hip::CopyOnly copy = hip::time_copy_only(checked.loaded(), 3);
+  const CopyOnly copy = hip::time_copy_only(checked.loaded(), 3);
   BOOST_CHECK(!test_gpu().space().violation(long_problem(1), copy.config));
 }
 

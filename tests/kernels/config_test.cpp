@@ -22,6 +22,7 @@ KernelConfig random_config(std::mt19937_64& random) {
   c.stage1_warps = static_cast<int32_t>(random() % 9);
   c.stage2_tiles = 1 << (random() % 4);
   c.stage2_warps = static_cast<int32_t>(random() % 9);
+  c.schedule = static_cast<Schedule>(random() % 2);
   return c;
 }
 
@@ -40,6 +41,15 @@ BOOST_AUTO_TEST_CASE(the_text_has_every_knob_in_order) {
 
 BOOST_AUTO_TEST_CASE(knobs_that_a_device_lacks_are_left_out) {
   BOOST_TEST(to_text(KernelConfig{}).find("warps") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_schedule_is_in_the_text_only_where_it_is_persistent) {
+  KernelConfig c;
+  BOOST_TEST(to_text(c).find("schedule") == std::string::npos);
+  c.schedule = Schedule::kPersistent;
+  const std::string text = to_text(c);
+  BOOST_TEST(text.substr(text.rfind(' ') + 1) == "schedule=persistent");
+  BOOST_TEST((parse_config("schedule=uniform") == KernelConfig{}));
 }
 
 BOOST_AUTO_TEST_CASE(parsing_inverts_printing_and_texts_are_distinct) {
@@ -76,6 +86,7 @@ BOOST_AUTO_TEST_CASE(a_bad_text_is_refused_by_the_name_of_the_knob) {
            {"tile_n=64.0", "tile_n"},
            {"wait=maybe", "wait: 'maybe'"},
            {"order=", "order"},
+           {"schedule=0", "schedule: '0' is not uniform or persistent"},
            {"splits=1 splits=1", "splits is given twice"},
            {"warp=3", "unknown knob 'warp'"},
            {"splits", "'splits' is not knob=value"},

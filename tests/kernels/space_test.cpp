@@ -26,10 +26,16 @@ DeviceInfo mi355x() {
   return info;
 }
 
+DeviceInfo h200() {
+  DeviceInfo info;
+  BOOST_REQUIRE(known_device("H200", &info));
+  return info;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_listed_configuration_is_legal_and_listed_once) {
-  for (const DeviceInfo& device : {host(), mi355x()}) {
+  for (const DeviceInfo& device : {host(), mi355x(), h200()}) {
     const Space space = make_space(device);
     for (const char* text : {"batch=1 nhead=12 seq_len=68000",
                              "batch=8 nhead=64 seq_len=1000",
@@ -62,15 +68,11 @@ BOOST_AUTO_TEST_CASE(listed_and_pruned_add_up_to_the_product_of_the_values) {
 BOOST_AUTO_TEST_CASE(the_neutral_wait_is_the_drain_on_amdgcn_and_the_full_ring_elsewhere) {
   BOOST_TEST((make_space(mi355x()).neutral().wait == Wait::kDrain));
   BOOST_TEST((make_space(host()).neutral().wait == Wait::kPartial));
-  DeviceInfo h200;
-  BOOST_REQUIRE(known_device("H200", &h200));
-  BOOST_TEST((make_space(h200).neutral().wait == Wait::kPartial));
+  BOOST_TEST((make_space(h200()).neutral().wait == Wait::kPartial));
 }
 
 BOOST_AUTO_TEST_CASE(on_an_h200_both_teams_of_a_workgroup_need_a_ring) {
-  DeviceInfo h200;
-  BOOST_REQUIRE(known_device("H200", &h200));
-  const Space space = make_space(h200);
+  const Space space = make_space(h200());
   const auto violation = [&](const char* text) {
     return space.violation(Problem{}, parse_config(text, space.neutral())).value_or("");
   };
@@ -79,6 +81,61 @@ BOOST_AUTO_TEST_CASE(on_an_h200_both_teams_of_a_workgroup_need_a_ring) {
   BOOST_TEST(violation("tile_n=16 stages=11 stage1_warps=8") ==
              "the copy ring does not fit into 232448 bytes of shared memory");
   BOOST_TEST(violation("tile_n=128") == "tile_n=128 is not legal here; the nearest is 64");
+}
+
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_says_what_it_needs) {
+  const Space space = make_space(h200());
+  const auto violation = [&](const char* text) {
+    const KernelConfig base = parse_config(
+        "splits=8 tile_n=16 stages=5 stage1_warps=4 schedule=persistent", space.neutral());
+    return space
+        .violation(parse_problem("batch=46 nhead=12 seq_len=16384"), parse_config(text, base))
+        .value_or("");
+  };
+  BOOST_TEST(violation("") == "");
+  BOOST_TEST(violation("tile_n=32 stages=2") == "");
+  BOOST_TEST(violation("splits=1") ==
+             "the persistent schedule needs splits >= 2: a share may end within a request");
+  BOOST_TEST(violation("order=split_major") ==
+             "the persistent schedule has one order, batch_major");
+  BOOST_TEST(violation("stage1_warps=8") == "the persistent schedule has workgroups of 4 warps");
+  BOOST_TEST(violation("stages=6") ==
+             "the persistent schedule runs two workgroups an SM, whose copy rings do not fit into "
+             "233472 bytes of shared memory");
+  BOOST_TEST(violation("tile_n=64 stages=2") == violation("stages=6"));
+}
+
+BOOST_AUTO_TEST_CASE(a_device_without_a_persistent_schedule_says_so) {
+  for (const DeviceInfo& device : {host(), mi355x()}) {
+    const Space space = make_space(device);
+    const KernelConfig config = parse_config("schedule=persistent", space.neutral());
+    BOOST_TEST(space.violation(Problem{}, config).value_or("") ==
+               "schedule: " + device.arch + " has no such knob");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(persistent_shares_are_listed_once_at_the_fewest_splits) {
+  const Space space = make_space(h200());
+  const Problem problem = parse_problem("batch=46 nhead=12 seq_len=16384");
+  const Space::Listing listing = space.list(problem);
+  std::set<int32_t> splits;
+  for (const KernelConfig& config : listing.configs) {
+    if (config.schedule == Schedule::kPersistent) splits.insert(config.splits);
+  }
+  // 6 and a third shares a request: at most 8 pieces, and the searched split counts below.
+  BOOST_TEST(splits == (std::set<int32_t>{2, 3, 4, 5, 6, 8}), boost::test_tools::per_element());
+  BOOST_TEST(listing.pruned.at("splits_above_pieces") > 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_is_one_wave_of_equal_shares) {
+  const Space space = make_space(h200());
+  const KernelConfig config = parse_config(
+      "splits=8 tile_n=16 stages=5 stage1_warps=4 schedule=persistent", space.neutral());
+  const ResourceUse use = space.use(parse_problem("batch=46 nhead=12 seq_len=16384"), config);
+  BOOST_TEST(use.stage1_workgroups == 264);
+  BOOST_TEST(use.waves == 1);
+  BOOST_TEST(use.trips == 179);  // ceil(46 x 1024 / 264)
+  BOOST_TEST(use.workspace_bytes == workspace_bytes(46, 1, 12, 8));
 }
 
 BOOST_AUTO_TEST_CASE(an_illegal_value_names_the_nearest_legal_ones) {

@@ -142,6 +142,15 @@ BOOST_AUTO_TEST_CASE(a_bucketed_winner_just_past_a_full_wave_answers_the_default
                    "just past a full wave of workgroups, not measured here");
 }
 
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_has_no_wave_edge) {
+  DeviceInfo h200;
+  known_device("H200", &h200);
+  KernelConfig config = parse_config("splits=3 tile_n=16 stages=5 stage1_warps=4");
+  BOOST_TEST(past_wave_edge(h200, shape(46, 16384), config));  // 138 workgroups on 132 SMs
+  config.schedule = Schedule::kPersistent;
+  BOOST_TEST(!past_wave_edge(h200, shape(46, 16384), config));
+}
+
 BOOST_AUTO_TEST_CASE(the_wave_edge_reaches_from_full_to_a_tenth_more_for_one_and_two_waves) {
   for (const int64_t k : {1, 2}) {
     BOOST_TEST(!past_wave_edge(k * 100, 100));

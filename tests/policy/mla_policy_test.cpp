@@ -73,6 +73,7 @@ BOOST_AUTO_TEST_CASE(a_c99_program_gets_the_tuned_plan) {
   BOOST_TEST(plan.stage1_warps == 4);
   BOOST_TEST(plan.stage2_tiles == 2);
   BOOST_TEST(plan.stage2_warps == 4);
+  BOOST_TEST(plan.schedule == 0);
   BOOST_TEST(plan.source == MLA_SOURCE_EXACT);
   BOOST_TEST(plan.source_name == "exact");
   BOOST_TEST(plan.database == 0);
@@ -80,6 +81,30 @@ BOOST_AUTO_TEST_CASE(a_c99_program_gets_the_tuned_plan) {
   BOOST_TEST(plan.expected_us == 100.0f);
   BOOST_TEST(plan.workspace_bytes == mla::workspace_bytes(16, 1, 12, 16));
   BOOST_TEST(plan.winner_id == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_reaches_the_plan) {
+  mla::DeviceInfo h200;
+  mla::known_device("H200", &h200);
+  const std::string path = directory.file("h200.db");
+  TunedDatabase(path, h200)
+      .add_winner(shape(46, 16384), "splits=8 stages=5 stage1_warps=4 schedule=persistent");
+  mla_device_desc device{};
+  device.struct_size = sizeof device;
+  device.compute_units = h200.compute_units;
+  device.local_memory_bytes = h200.local_memory_bytes;
+  device.arch = h200.arch.c_str();
+  const char* const paths = path.c_str();
+  mla_policy* policy = nullptr;
+  BOOST_TEST_REQUIRE(mla_policy_open(&paths, 1, &device, &policy) == MLA_OK);
+  const mla_shape tuned = abi_shape(46, 16384);
+  mla_plan plan = empty_plan();
+  BOOST_TEST(mla_policy_plan(policy, &tuned, &plan) == MLA_OK);
+  BOOST_TEST(plan.source == MLA_SOURCE_EXACT);
+  BOOST_TEST(plan.schedule == 1);
+  BOOST_TEST(plan.splits == 8);
+  BOOST_TEST(plan.stage2_warps == 8);
+  mla_policy_close(policy);
 }
 
 BOOST_AUTO_TEST_CASE(the_version_is_that_of_the_header_and_of_the_project) {

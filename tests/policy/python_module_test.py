@@ -22,7 +22,7 @@ class PolicyTest(unittest.TestCase):
             plan = policy.plan(batch=8, nhead=12, seq_len=68000)
             self.assertEqual((plan.splits, plan.tile_n, plan.stages, plan.wait), (32, 64, 2, 0))
             self.assertEqual((plan.order, plan.stage1_warps), (0, 4))
-            self.assertEqual((plan.stage2_tiles, plan.stage2_warps), (4, 2))
+            self.assertEqual((plan.stage2_tiles, plan.stage2_warps, plan.schedule), (4, 2, 0))
             self.assertEqual((plan.source_name, plan.reason), ("default", "shape not tuned"))
             self.assertEqual(plan.database, -1)
             self.assertLessEqual(plan.workspace_bytes,

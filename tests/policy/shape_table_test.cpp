@@ -32,10 +32,11 @@ BOOST_AUTO_TEST_CASE(every_key_is_found_and_no_other_at_any_size) {
 }
 
 BOOST_AUTO_TEST_CASE(every_legal_value_of_every_space_survives_packing) {
-  DeviceInfo mi355x;
+  DeviceInfo mi355x, h200;
   known_device("MI355X", &mi355x);
+  known_device("H200", &h200);
   DeviceInfo host;
-  for (const Space& space : {make_space(mi355x), make_space(host)}) {
+  for (const Space& space : {make_space(mi355x), make_space(h200), make_space(host)}) {
     for (const KnobRange& range : space.ranges()) {
       for (const int32_t value : range.legal) {
         KernelConfig config = space.neutral();

@@ -79,7 +79,7 @@ class WatchedSource : public tuner::CandidateSource {
     if (is_due(Moment::kAny)) die();
     return inner_->admit(config, first);
   }
-  tuner::Sample sample(const KernelConfig& config, const tuner::SampleId& id) override {
+  TimedRun sample(const KernelConfig& config, const tuner::SampleId& id) override {
     if (is_due(id.phase == db::Phase::kFinal ? Moment::kFinalSample : Moment::kAny)) die();
     return inner_->sample(config, id);
   }

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(values_are_checked_while_parsing) {
   BOOST_TEST(error_of({"run", "--kv-dtype", "fp8"}) ==
              "--kv-dtype: fp8 is not supported on this device yet; use bf16");
   BOOST_TEST(error_of({"run", "--preset", "quik"}) ==
-             "--preset: 'quik' is not one of quick, seed, serving, did you mean 'quick'?");
+             "--preset: 'quik' is not one of quick, seed, serving, roof, did you mean 'quick'?");
   BOOST_TEST(error_of({"bench", "--config", "spltis=3"}).find("--config: unknown knob") == 0);
   BOOST_TEST(error_of({"run", "--rounds", "14"}) == "--rounds: 14 is not in 15..60");
 }

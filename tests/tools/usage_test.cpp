@@ -49,10 +49,11 @@ BOOST_AUTO_TEST_CASE(usage_errors_are_one_line_that_names_the_option_and_the_val
   expect_error({"run", "--batch", "-3"}, 2, "mla-tune run: --batch: -3 is not in 1..65535");
   expect_error(
       {"run", "--bathc", "3"}, 2, "mla-tune run: --bathc: unknown option, did you mean '--batch'?");
-  expect_error({"run", "--preset", "quik"},
-               2,
-               "mla-tune run: --preset: 'quik' is not one of quick, seed, serving, did you mean "
-               "'quick'?");
+  expect_error(
+      {"run", "--preset", "quik"},
+      2,
+      "mla-tune run: --preset: 'quik' is not one of quick, seed, serving, roof, did you mean "
+      "'quick'?");
   expect_error({"run", "--kv-dtype", "fp8"},
                2,
                "mla-tune run: --kv-dtype: fp8 is not supported on this device yet; use bf16");
@@ -63,18 +64,59 @@ BOOST_AUTO_TEST_CASE(usage_errors_are_one_line_that_names_the_option_and_the_val
   expect_error({"lookup", "--shared-prefix", "100", "--db", "/nonexistent/x.db"},
                2,
                "mla-tune lookup: --shared-prefix: needs --seq-len, of which it is a part");
+  expect_error({"run", "--preset", "roof", "--device", "analytic", "--db", "/nonexistent/x.db"},
+               2,
+               "mla-tune run: --preset: roof is for bench");
   expect_error({"bench", "--device", "analytic"},
                2,
                "mla-tune bench: 'analytic' has no machine to measure; give --config to compare");
 }
 
+BOOST_AUTO_TEST_CASE(a_configuration_that_no_shape_allows_is_a_usage_error_and_no_empty_run) {
+  TemporaryDirectory directory;
+  const Words run = {"run", "--device", "analytic", "--db", directory.file("a.db"), "--config"};
+  const auto refused = [&](const std::string& config, const std::string& batch) {
+    Words args = run;
+    args.insert(args.end(), {config, "--batch", batch, "-q"});
+    return mla::testing::run(args);
+  };
+  const ProgramResult result = refused("splits=5000", "8");
+  BOOST_TEST(result.status == 2);
+  BOOST_TEST(result.err ==
+             "mla-tune run: --config: 'splits=5000': splits=5000 is not legal here; the nearest is "
+             "1024\n");
+  BOOST_TEST(refused("splits=8 order=split_major", "1").status == 2);
+  BOOST_TEST(refused("splits=8 order=split_major", "1,8").status == 0);  // legal for one of them
+}
+
+BOOST_AUTO_TEST_CASE(the_roof_preset_refuses_what_it_cannot_measure) {
+  expect_error({"bench", "--preset", "roof", "--device", "analytic"},
+               2,
+               "mla-tune bench: 'analytic' has no machine to measure");
+  expect_error({"bench", "--preset", "roof", "--device", "cpu", "--batch", "7"},
+               2,
+               "mla-tune bench: --preset roof: holds no such shape");
+  expect_error(
+      {"bench", "--preset", "roof", "--device", "cpu", "--q-len", "2"},
+      2,
+      "mla-tune bench: --preset roof: its shapes are chosen by --batch, --nhead, --seq-len, "
+      "--page-size");
+  expect_error({"bench", "--db", "x.db", "--device", "cpu"},
+               2,
+               "mla-tune bench: --db: only --preset roof times what a database holds");
+}
+
 BOOST_AUTO_TEST_CASE(the_bench_of_lookups_refuses_options_that_it_would_ignore) {
-  const std::vector<Words> ignored = {
-      {"--batch", "3"}, {"--device", "cpu"}, {"--config", "splits=2"}, {"--rounds", "20"}};
+  const std::vector<Words> ignored = {{"--batch", "3"},
+                                      {"--device", "cpu"},
+                                      {"--db", "x"},
+                                      {"--config", "splits=2"},
+                                      {"--rounds", "20"}};
   for (const Words& option : ignored) {
     Words args = {"bench", "lookup"};
     args.insert(args.end(), option.begin(), option.end());
-    expect_error(args, 2, "mla-tune bench: lookup: takes no shape, --device, --config or --rounds");
+    expect_error(
+        args, 2, "mla-tune bench: lookup: takes no shape, --device, --db, --config or --rounds");
   }
 }
 

@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/error.h"
-#include "tests/tuner/live_fake_device.h"
+#include "tests/support/fake_device.h"
 #include "tuner/worker_faults.h"
 
 namespace mla::tuner {
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_right_configuration_is_admitted_and_timed) {
   BOOST_TEST(source.select(kProblem, 1).ok());
   BOOST_TEST(source.admit(kDefault, true).ok());
   BOOST_TEST(source.admit(kOther, false).ok());
-  const Sample sample = source.sample(kOther, SampleId{});
+  const TimedRun sample = source.sample(kOther, SampleId{});
   BOOST_TEST(sample.outcome.ok());
   BOOST_TEST(sample.time_us == 520.0);
 }

@@ -53,11 +53,11 @@ class FaultySource : public CandidateSource {
     return fault == in_admission.end() ? inner_.admit(config, first)
                                        : Outcome{fault->second, "injected"};
   }
-  Sample sample(const KernelConfig& config, const SampleId& id) override {
+  TimedRun sample(const KernelConfig& config, const SampleId& id) override {
     if (++samples == stop_at) stop = true;
     const auto fault = in_sample.find(config);
     if (fault != in_sample.end()) return {{fault->second, "injected"}, 0};
-    Sample sample = inner_.sample(config, id);
+    TimedRun sample = inner_.sample(config, id);
     if (distort) sample.time_us = distort(config, id, sample.time_us);
     return sample;
   }

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "tests/tuner/live_fake_device.h"
+#include "tests/support/fake_device.h"
 #include "tuner/live_source.h"
 #include "tuner/worker_faults.h"
 #include "tuner/worker_server.h"

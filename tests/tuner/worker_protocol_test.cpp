@@ -64,13 +64,14 @@ BOOST_AUTO_TEST_CASE(requests_survive_their_lines) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_keeps_every_bit_of_its_time) {
-  const Sample read = parse_answer(to_line(Sample{{}, 1234.0 / 7}));
+  const TimedRun read = parse_answer(to_line(TimedRun{{}, 1234.0 / 7}));
   BOOST_TEST(read.outcome.ok());
   BOOST_TEST(read.time_us == 1234.0 / 7);
 }
 
 BOOST_AUTO_TEST_CASE(an_outcome_crosses_with_its_text_on_one_line) {
-  const Sample read = parse_answer(to_line(Sample{{OutcomeKind::kWrong, "token 3\nhead\t1"}, 0}));
+  const TimedRun read =
+      parse_answer(to_line(TimedRun{{OutcomeKind::kWrong, "token 3\nhead\t1"}, 0}));
   BOOST_TEST((read.outcome.kind == OutcomeKind::kWrong));
   BOOST_TEST(read.outcome.text == "token 3 head 1");
 }

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "kernels/error.h"
-#include "tests/tuner/live_fake_device.h"
+#include "tests/support/fake_device.h"
 #include "tuner/live_source.h"
 #include "tuner/worker_process.h"
 #include "tuner/worker_server.h"
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_answer_and_a_nan_are_outcomes_of_the_same_worker) {
 BOOST_AUTO_TEST_CASE(a_worker_killed_from_outside_is_a_fault_and_nobody_waits_for_it) {
   Ready ready("fake");
   kill(ready.source.worker_pid(), SIGKILL);
-  const Sample sample = ready.source.sample(kDefault, SampleId{});
+  const TimedRun sample = ready.source.sample(kDefault, SampleId{});
   BOOST_TEST((sample.outcome.kind == OutcomeKind::kFault));
   BOOST_TEST(contains(sample.outcome.text, "SIGKILL"), sample.outcome.text);
   BOOST_TEST(ready.default_us() == 290.0);

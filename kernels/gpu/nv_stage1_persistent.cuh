@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Stage 1 of the persistent schedule on NVIDIA: a workgroup is one team, two run on an SM, and each
+// walks the pieces of its share. The ring goes on from piece to piece: while the consumers store one
+// and load the queries of the next, its rows are already on their way.
+#pragma once
+
+#include "kernels/gpu/nv_shares.cuh"
+#include "kernels/gpu/nv_stage1.cuh"
+
+namespace mla::gpu {
+
+// The blocks of a share that one producer fills: every second one, counted over the pieces.
+template <int kTileN>
+class ShareCursor {
+ public:
+  __device__ ShareCursor(const DecodeParams& p, const ShareWalk<int32_t>& pieces, int producer)
+      : p_(p), pieces_(pieces), work_(p, pieces.piece()), pages_(work_.pages(p)), block_(producer) {
+    skip_pieces();
+  }
+
+  __device__ bool done() const { return pieces_.done(); }
+  __device__ void advance() {
+    block_ += kProducersPerTeam;
+    skip_pieces();
+  }
+  __device__ const int32_t* pages() const { return pages_; }
+  __device__ int first_row() const { return work_.walk.first_row(block_); }
+  __device__ int rows() const { return work_.walk.rows(block_); }
+
+ private:
+  __device__ void skip_pieces() {
+    while (block_ >= work_.walk.count()) {
+      block_ -= work_.walk.count();
+      pieces_.next();
+      if (pieces_.done()) return;
+      work_ = Stage1Work<kTileN>(p_, pieces_.piece());
+      pages_ = work_.pages(p_);
+    }
+  }
+
+  const DecodeParams& p_;
+  ShareWalk<int32_t> pieces_;
+  Stage1Work<kTileN> work_;
+  const int32_t* pages_;
+  int block_;  // of the piece
+};
+
+template <int kTileN>
+__global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
+    stage1_bh16_persistent(const DecodeParams p, const KernelConfig config) {
+  extern __shared__ __align__(128) uint8_t local[];
+  using Tile = Bh16Tile<kTileN>;
+  constexpr float kLog2e = 1.44269504f;
+  const Bh16Layout layout = {kTileN, 1, config.stages};
+  const Ring ring(local, layout);
+  const auto share = static_cast<int32_t>(blockIdx.x);
+  launch_dependents();
+  if (threadIdx.x == 0) ring.init();
+  const LengthSums sums = sum_lengths(p, kTileN, 0, threadIdx.x % 32, 32);
+  const BasicShares<int32_t> shares =
+      shares_of(p, config, sums, static_cast<int32_t>(gridDim.x));
+  __syncthreads();
+  if (share >= shares.count) return;
+  ShareWalk<int32_t> pieces = share_walk(p, kTileN, shares, share);
+
+  const int warp = threadIdx.x / 32;
+  if (warp >= kWarpsPerTeam) {
+    const int producer = warp - kWarpsPerTeam;
+    auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
+                       producer * 2 * kIndexAheadRows / kProducersPerTeam;
+    produce<kTileN>(
+        ring, RowSource(p), ShareCursor<kTileN>(p, pieces, producer), index_ring, producer);
+    return;
+  }
+  Tile tile(reinterpret_cast<float4*>(local + layout.exchange_offset()), kTeamBarrier);
+  ConsumerPosition position(ring);
+  for (; !pieces.done(); pieces.next()) {
+    const Stage1Work<kTileN> work(p, pieces.piece());
+    load_queries(tile, p, work);
+    SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
+    consume(tile,
+            ring,
+            work.walk,
+            0,
+            1,
+            p.softmax_scale * kLog2e,
+            config.wait == Wait::kDrain,
+            &position,
+            &state);
+    store_work(tile, p, config, work, state);
+  }
+}
+
+// Null where the shape has none: two workgroups of larger tiles do not fit into an SM.
+template <int kTileN, int kTeams>
+const void* persistent_kernel() {
+  if constexpr (kTeams == 1 && kTileN <= 32)
+    return reinterpret_cast<const void*>(&stage1_bh16_persistent<kTileN>);
+  return nullptr;
+}
+
+}  // namespace mla::gpu
