@@ -92,8 +92,8 @@ hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
   dependent_launch_ = sm >= 90;
   int device = 0;
   if (const hipError_t status = hipGetDevice(&device)) return status;
-  if (const hipError_t status = hipDeviceGetAttribute(
-          &compute_units_, hipDeviceAttributeMultiprocessorCount, device))
+  if (const hipError_t status =
+          hipDeviceGetAttribute(&compute_units_, hipDeviceAttributeMultiprocessorCount, device))
     return status;
   for (const Stage1Instance* instance : kStage1Instances) {
     for (const void* kernel : {instance->decode, instance->persistent, instance->copy_only}) {
@@ -118,8 +118,8 @@ hipError_t Launcher::decode(const DecodeParams& params,
     return hipErrorInvalidValue;
   if (persistent && config.splits < 2) return hipErrorInvalidValue;
   const void* kernel = persistent ? instance->persistent : instance->decode;
-  const int64_t workgroups = persistent ? persistent_workgroups(compute_units_, config)
-                                        : stage1_items(params, config);
+  const int64_t workgroups =
+      persistent ? persistent_workgroups(compute_units_, config) : stage1_items(params, config);
   if (const hipError_t status =
           launch_stage1(*instance, kernel, workgroups, params, config, stream))
     return status;

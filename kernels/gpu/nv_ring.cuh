@@ -75,8 +75,7 @@ struct RowSource {
   int page_shift;     // log2 of the page size
 
   __device__ explicit RowSource(const DecodeParams& p)
-      : pool(static_cast<const uint8_t*>(p.kv)),
-        row_bytes(p.kv_row_stride * 2) {
+      : pool(static_cast<const uint8_t*>(p.kv)), row_bytes(p.kv_row_stride * 2) {
     page_shift = 31 - __clz(p.page_size);
   }
 
@@ -116,11 +115,8 @@ class WalkCursor {
 // order and a ring has at least as many slots as producers, so the last wait of this warp was for a
 // block no older than that phase.
 template <int kTileN, class Cursor>
-__device__ void produce(const Ring& ring,
-                        const RowSource& source,
-                        Cursor copy,
-                        int32_t* index_ring,
-                        int producer) {
+__device__ void produce(
+    const Ring& ring, const RowSource& source, Cursor copy, int32_t* index_ring, int producer) {
   // In blocks of this warp.
   constexpr int kAhead = kIndexAheadRows / kTileN / kProducersPerTeam;
   constexpr int kSlots = 2 * kAhead;

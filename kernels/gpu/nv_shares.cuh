@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The persistent schedule's shares, derived on the device from the lengths: in every launch, so that
-// a captured graph may be replayed with other lengths. All functions are for whole warps.
+// The persistent schedule's shares, derived on the device from the lengths: in every launch, so
+// that a captured graph may be replayed with other lengths. All functions are for whole warps.
 #pragma once
 
 #include "kernels/shares.h"
@@ -58,8 +58,7 @@ __device__ inline ShareWalk<int32_t> share_walk(const DecodeParams& p,
   const int32_t block = shares.begin(share);
   int32_t begin = 0;  // of the 32 requests that are looked at
   for (int32_t first = 0;; first += 32) {
-    const int32_t blocks =
-        first + lane < p.batch ? request_blocks(p, tile_n, first + lane) : 0;
+    const int32_t blocks = first + lane < p.batch ? request_blocks(p, tile_n, first + lane) : 0;
     int32_t end = blocks;
     for (int distance = 1; distance < 32; distance *= 2) {
       const int32_t others = __shfl_up_sync(~0u, end, distance);
@@ -75,8 +74,8 @@ __device__ inline ShareWalk<int32_t> share_walk(const DecodeParams& p,
   }
 }
 
-// Partial results of an output row; by all threads of a workgroup of stage 2. `workgroups` are those
-// of stage 1.
+// Partial results of an output row; by all threads of a workgroup of stage 2. `workgroups` are
+// those of stage 1.
 __device__ inline int32_t pieces_of_row(const DecodeParams& p,
                                         const KernelConfig& config,
                                         int32_t workgroups,

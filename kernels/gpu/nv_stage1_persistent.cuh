@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stage 1 of the persistent schedule on NVIDIA: a workgroup is one team, two run on an SM, and each
-// walks the pieces of its share. The ring goes on from piece to piece: while the consumers store one
-// and load the queries of the next, its rows are already on their way.
+// walks the pieces of its share. The ring goes on from piece to piece: while the consumers store
+// one and load the queries of the next, its rows are already on their way.
 #pragma once
 
 #include "kernels/gpu/nv_shares.cuh"
@@ -57,8 +57,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
   launch_dependents();
   if (threadIdx.x == 0) ring.init();
   const LengthSums sums = sum_lengths(p, kTileN, 0, threadIdx.x % 32, 32);
-  const BasicShares<int32_t> shares =
-      shares_of(p, config, sums, static_cast<int32_t>(gridDim.x));
+  const BasicShares<int32_t> shares = shares_of(p, config, sums, static_cast<int32_t>(gridDim.x));
   __syncthreads();
   if (share >= shares.count) return;
   ShareWalk<int32_t> pieces = share_walk(p, kTileN, shares, share);
