@@ -41,7 +41,8 @@ struct DecodeParams {
 // Rows cached for request b.
 constexpr int64_t request_rows(const DecodeParams& p, int64_t b) {
   const int64_t pages = int64_t{p.kv_indptr[b + 1]} - p.kv_indptr[b];
-  return pages <= 0 ? 0 : (pages - 1) * p.page_size + p.last_page_len[b];
+  const int64_t last = p.last_page_len[b];  // read in any case: beside the others, not behind them
+  return pages <= 0 ? 0 : (pages - 1) * p.page_size + last;
 }
 
 // Rows that query position t of q_len may attend to: causal over the last q_len positions.

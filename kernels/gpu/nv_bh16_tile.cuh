@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tile operations of a team of four warps over mma.sync m16n8k16: 16 rows of queries against
 // kTileN cached rows in shared memory.
-//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers; the
-//   partial
+//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers; partial
 //            sums are added through shared memory, so that every warp holds all scores
 //   output   each warp owns 128 of the 512 columns for all 16 rows
 // A KV row is read from memory once: the K tile is the V tile.
@@ -21,7 +20,8 @@ class Bh16Tile {
  public:
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
-  static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
+  static constexpr int kHalfTiles = kOutputTiles / 2;
+  static constexpr int kSteps = kQuarterColumns / 16;  // products along the columns
   // Independent sums of a score tile: two tiles alone would leave the products waiting for each
   // other.
   static constexpr int kChains = kTileN == 16 ? 2 : 1;
@@ -43,17 +43,11 @@ class Bh16Tile {
   __device__ static int row_index(int i) { return lane() / 4 + 8 * i; }
   __device__ static int first_column() { return warp() * kOwnColumns; }
 
-  // query[i]: row row_index(i), null behind the end of the group.
+  // O = 0, and the queries of the group; query[i]: row row_index(i), null behind its end.
   __device__ void load_queries(const uint16_t* const (&query)[2]) {
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      const int column = warp() * kQuarterColumns + step * 16 + lane() % 4 * 2;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        query_[step][2 * half] = load_pair(query[0], column + 8 * half);
-        query_[step][2 * half + 1] = load_pair(query[1], column + 8 * half);
-      }
-    }
+    // Decided once: a test at each load would keep them from being in flight together.
+    const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
+    odd(query[0]) || odd(query[1]) ? load_pairs<false>(query) : load_pairs<true>(query);
 #pragma unroll
     for (int t = 0; t < kOutputTiles; ++t) {
 #pragma unroll
@@ -172,20 +166,27 @@ class Bh16Tile {
     }
   }
 
-  // Leaves the output in shared memory for the team that merges it: 32 KiB, in the order of
-  // threads.
-  __device__ void hand_over(float4* buffer) const {
+  // Two teams merge in halves: each keeps half of a warp's columns (`half`), moved to the front,
+  // and hands the other half over through shared memory: 16 KiB, in the order of threads.
+  __device__ void hand_over(int half, float4* buffer) {
 #pragma unroll
-    for (int t = 0; t < kOutputTiles; ++t) {
+    for (int t = 0; t < kHalfTiles; ++t) {
+      float other[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float low = output_[t][i], high = output_[kHalfTiles + t][i];
+        output_[t][i] = half == 0 ? low : high;
+        other[i] = half == 0 ? high : low;
+      }
       buffer[t * kTeamThreads + threadIdx.x % kTeamThreads] =
-          make_float4(output_[t][0], output_[t][1], output_[t][2], output_[t][3]);
+          make_float4(other[0], other[1], other[2], other[3]);
     }
   }
 
-  // O = own * O + others * (what was handed over).
+  // O = own * O + others * (what was handed over), of the half that was kept.
   __device__ void take_over(const float4* buffer, const Rows& own, const Rows& others) {
 #pragma unroll
-    for (int t = 0; t < kOutputTiles; ++t) {
+    for (int t = 0; t < kHalfTiles; ++t) {
       const float4 other = buffer[t * kTeamThreads + threadIdx.x % kTeamThreads];
       output_[t][0] = own[0] * output_[t][0] + others[0] * other.x;
       output_[t][1] = own[0] * output_[t][1] + others[0] * other.y;
@@ -194,29 +195,67 @@ class Bh16Tile {
     }
   }
 
-  // This thread's part of row row_index(i) of O, times scale: as bf16 or as fp32.
-  __device__ void store(int i, float scale, uint16_t* row) const {
-    auto* target = reinterpret_cast<uint32_t*>(row + first_column() + lane() % 4 * 2);
+  // The first kTiles tiles of row row_index(i) of O, times scale, from `column` on: as bf16 or as
+  // fp32. The four lanes of a row call it together; nothing is stored to null.
+  template <int kTiles>
+  __device__ void store(int i, float scale, int column, uint16_t* row) const {
+    if (row == nullptr) return;
+    auto* target = reinterpret_cast<uint32_t*>(row + column + lane() % 4 * 2);
 #pragma unroll
-    for (int t = 0; t < kOutputTiles; ++t) {
+    for (int t = 0; t < kTiles; ++t) {
       target[t * 4] = pack_bf16(output_[t][2 * i] * scale, output_[t][2 * i + 1] * scale);
     }
   }
-  __device__ void store(int i, float scale, float* row) const {
-    auto* target = reinterpret_cast<float2*>(row + first_column() + lane() % 4 * 2);
+  template <int kTiles>
+  __device__ void store(int i, float scale, int column, float* row) const {
+    // Neighbours swap pairs, so that the even lane has four columns of tile t and the odd one four
+    // of tile t + 1: half the stores.
+    const bool odd = lane() % 2 != 0;
+    auto* target = reinterpret_cast<float4*>(row + column + odd * 8 + lane() % 4 / 2 * 4);
 #pragma unroll
-    for (int t = 0; t < kOutputTiles; ++t) {
-      target[t * 4] = make_float2(output_[t][2 * i] * scale, output_[t][2 * i + 1] * scale);
+    for (int t = 0; t < kTiles; t += 2) {
+      const float2 even_pair = {scale * output_[t][2 * i], scale * output_[t][2 * i + 1]};
+      const float2 odd_pair = {scale * output_[t + 1][2 * i], scale * output_[t + 1][2 * i + 1]};
+      const float2 own = odd ? odd_pair : even_pair;
+      float2 other = odd ? even_pair : odd_pair;
+      other.x = __shfl_xor_sync(~0u, other.x, 1);
+      other.y = __shfl_xor_sync(~0u, other.y, 1);
+      const float4 value = odd ? make_float4(other.x, other.y, own.x, own.y)
+                               : make_float4(own.x, own.y, other.x, other.y);
+      if (row != nullptr) target[t * 2] = value;
     }
   }
 
  private:
-  // Two elements of a query row, 0 without a row. Rows of an odd stride are not 4-byte aligned.
+  template <bool kAligned>
+  __device__ void load_pairs(const uint16_t* const (&query)[2]) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const int column = warp() * kQuarterColumns + step * 16 + lane() % 4 * 2;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * 8);
+      }
+    }
+  }
+
+  // Two elements of a query row, 0 without a row.
+  template <bool kAligned>
   __device__ static uint32_t load_pair(const uint16_t* row, int column) {
     if (row == nullptr) return 0;
     const uint16_t* pair = row + column;
-    if (reinterpret_cast<uintptr_t>(pair) % 4 == 0) return *reinterpret_cast<const uint32_t*>(pair);
+    if constexpr (kAligned) return *reinterpret_cast<const uint32_t*>(pair);
     return pair[0] | uint32_t{pair[1]} << 16;
+  }
+
+  __device__ static float4 sum_of_warps(const float4* buffer, int t, float scale) {
+    float4 part[kWarpsPerTeam];
+#pragma unroll
+    for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kScoreTiles + t) * 32 + lane()];
+    return make_float4(scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
+                       scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
+                       scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
+                       scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
   }
 
   // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
@@ -229,15 +268,25 @@ class Bh16Tile {
           make_float4(partial[t][0], partial[t][1], partial[t][2], partial[t][3]);
     }
     named_barrier(barrier_id_, kTeamThreads);
+    if constexpr (kScoreTiles >= kWarpsPerTeam) {
+      // Each warp sums its share of the tiles: a second barrier costs less than to read all four
+      // partial sums of every tile in every warp.
+      constexpr int kShare = kScoreTiles / kWarpsPerTeam;
+#pragma unroll
+      for (int i = 0; i < kShare; ++i) {
+        const int t = warp() * kShare + i;
+        buffer[t * 32 + lane()] = sum_of_warps(buffer, t, scale);
+      }
+      named_barrier(barrier_id_, kTeamThreads);
+    }
 #pragma unroll
     for (int t = 0; t < kScoreTiles; ++t) {
-      float4 part[kWarpsPerTeam];
-#pragma unroll
-      for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kScoreTiles + t) * 32 + lane()];
-      score_[t][0] = scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x));
-      score_[t][1] = scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y));
-      score_[t][2] = scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z));
-      score_[t][3] = scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w));
+      const float4 score =
+          kScoreTiles >= kWarpsPerTeam ? buffer[t * 32 + lane()] : sum_of_warps(buffer, t, scale);
+      score_[t][0] = score.x;
+      score_[t][1] = score.y;
+      score_[t][2] = score.z;
+      score_[t][3] = score.w;
     }
   }
 

@@ -35,10 +35,11 @@ class Ring {
   __device__ uint32_t empty(int slot) const { return full(slot) + kMaxStages * 8; }
   __device__ int stages() const { return layout_.stages; }
 
-  // By one thread, before any other use.
+  // By one warp, before any other use.
   __device__ void init() const {
-    constexpr int kProducerArrivals = kBulk ? 1 : 32;
-    for (int slot = 0; slot < layout_.stages; ++slot) {
+    constexpr int kProducerArrivals = kProducersPerTeam * (kBulk ? 1 : 32);
+    const int slot = threadIdx.x % 32;
+    if (slot < layout_.stages) {
       init_barrier(full(slot), kProducerArrivals);
       init_barrier(empty(slot), kWarpsPerTeam);
     }
@@ -85,7 +86,7 @@ struct RowSource {
   }
 };
 
-// The blocks of a walk that one producer fills: `first`, `first + step`, ...
+// A team's blocks of a walk: `first`, `first + step`, ...
 template <int kTileN>
 class WalkCursor {
  public:
@@ -94,7 +95,7 @@ class WalkCursor {
       : pages_(pages), walk_(walk), block_(first), step_(step) {}
 
   __device__ bool done() const { return block_ >= walk_.count(); }
-  __device__ void advance() { block_ += step_; }
+  __device__ void advance(int blocks) { block_ += blocks * step_; }
   // Of the current block.
   __device__ const int32_t* pages() const { return pages_; }
   __device__ int first_row() const { return walk_.first_row(block_); }
@@ -107,65 +108,63 @@ class WalkCursor {
   int step_;
 };
 
-// One of a team's producer warps. It fills the cursor's blocks into slots `producer`,
-// `producer + 2`, ... A block's rows behind the end of the range are copies of its last row:
-// finite, and of weight 0.
-//
-// A wait for the phase before last would pass by its parity. It cannot happen: consumers go in
-// order and a ring has at least as many slots as producers, so the last wait of this warp was for a
-// block no older than that phase.
+// One of a team's producer warps: it copies its share of the rows of every block of the cursor.
+// With a block each instead, the rows that are used first would come no earlier than those of the
+// second block. Rows behind the end of the range are copies of its last row: finite, and of weight
+// 0.
 template <int kTileN, class Cursor>
 __device__ void produce(
     const Ring& ring, const RowSource& source, Cursor copy, int32_t* index_ring, int producer) {
-  // In blocks of this warp.
-  constexpr int kAhead = kIndexAheadRows / kTileN / kProducersPerTeam;
+  constexpr int kRows = kTileN / kProducersPerTeam;  // of a block
+  constexpr int kBlocks = 32 / kRows;  // whose page numbers are fetched at a time, one a lane
+  constexpr int kAhead = kIndexAheadRows / (kTileN * kBlocks);  // in fetches
   constexpr int kSlots = 2 * kAhead;
   const int lane = threadIdx.x % 32;
-  const auto row_number = [](const Cursor& cursor, int r) {
-    return cursor.first_row() + min(r, cursor.rows() - 1);
+  const auto row_number = [producer](const Cursor& cursor, int r) {
+    return cursor.first_row() + min(producer * kRows + r, cursor.rows() - 1);
   };
   Cursor fetch = copy;
+  fetch.advance(lane / kRows);
   const auto fetch_pages = [&](int turn) {
     if (!fetch.done()) {
-      int32_t* slot = index_ring + turn % kSlots * kTileN;
-      for (int r = lane; r < kTileN; r += 32) {
-        copy4_async(shared_address(slot + r),
-                    fetch.pages() + (row_number(fetch, r) >> source.page_shift));
-      }
-      fetch.advance();
+      copy4_async(shared_address(index_ring + turn % kSlots * 32 + lane),
+                  fetch.pages() + (row_number(fetch, lane % kRows) >> source.page_shift));
+      fetch.advance(kBlocks);
     }
     commit_copies();
   };
 
+#pragma unroll 1
   for (int turn = 0; turn < kAhead; ++turn) fetch_pages(turn);
   RingPosition position;
-  position.advance(producer, ring.stages());
-  for (int turn = 0; !copy.done(); copy.advance(), ++turn) {
-    fetch_pages(turn + kAhead);
-    wait_copies<kAhead>();
-    __syncwarp();
+  for (int block = 0; !copy.done(); copy.advance(1), ++block) {
+    if (block % kBlocks == 0) {
+      fetch_pages(block / kBlocks + kAhead);
+      wait_copies<kAhead>();
+      __syncwarp();
+    }
     // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
     wait_barrier(ring.empty(position.slot), position.parity ^ 1);
-    const int32_t* pages = index_ring + turn % kSlots * kTileN;
-    const uint32_t stage = ring.stage(position.slot);
+    const int32_t* pages = index_ring + block % (kSlots * kBlocks) * kRows;
+    const uint32_t target = ring.stage(position.slot) + producer * kRows * kRowPitch;
     const uint32_t full = ring.full(position.slot);
 #if __CUDA_ARCH__ >= 900
-    if (lane == 0) arrive_expecting(full, kTileN * kRowBytes);
+    if (lane == 0) arrive_expecting(full, kRows * kRowBytes);
     __syncwarp();
-    for (int r = lane; r < kTileN; r += 32) {
-      bulk_copy(stage + r * kRowPitch, source.row(pages[r], row_number(copy, r)), kRowBytes, full);
+    for (int r = lane; r < kRows; r += 32) {
+      bulk_copy(target + r * kRowPitch, source.row(pages[r], row_number(copy, r)), kRowBytes, full);
     }
 #else
     constexpr int kPieces = kRowBytes / 16;
-    for (int piece = lane; piece < kTileN * kPieces; piece += 32) {
+    for (int piece = lane; piece < kRows * kPieces; piece += 32) {
       const int r = piece / kPieces;
       const int offset = piece % kPieces * 16;
-      copy16_async(stage + r * kRowPitch + offset,
+      copy16_async(target + r * kRowPitch + offset,
                    source.row(pages[r], row_number(copy, r)) + offset);
     }
     arrive_after_copies(full);
 #endif
-    position.advance(kProducersPerTeam, ring.stages());
+    position.advance(1, ring.stages());
   }
 }
 

@@ -119,24 +119,26 @@ __device__ void consume(Tile& tile,
   state->sum = Tile::total(state->sum);
 }
 
-// Team 1 hands its state to team 0 through the first ring, which both have finished with.
+// The teams merge their states: both end with the same scalars and each with its half of every
+// warp's columns. They meet in the rings, each team's own being free once all of its warps are
+// done.
 template <class Tile>
 __device__ void merge_teams(Tile& tile,
                             uint8_t* local,
+                            int team_bytes,
                             int team,
                             SoftmaxState<typename Tile::Rows>* state) {
   using Rows = typename Tile::Rows;
-  constexpr int kThreads = 2 * kTeamThreads;
-  auto* outputs = reinterpret_cast<float4*>(local);
-  float4* scalars = outputs + Tile::kOutputTiles * kTeamThreads + threadIdx.x % kTeamThreads;
-  named_barrier(kMergeBarrier, kThreads);
-  if (team == 1) {
-    tile.hand_over(outputs);
-    *scalars = make_float4(state->max[0], state->max[1], state->sum[0], state->sum[1]);
-  }
-  named_barrier(kMergeBarrier, kThreads);
-  if (team == 1) return;
-  const Rows max = {{scalars->x, scalars->y}}, sum = {{scalars->z, scalars->w}};
+  constexpr int kScalars = Tile::kHalfTiles * kTeamThreads;  // behind the output
+  const int thread = threadIdx.x % kTeamThreads;
+  named_barrier(kTeamBarrier + team, kTeamThreads);
+  auto* mine = reinterpret_cast<float4*>(local + team * team_bytes);
+  tile.hand_over(team, mine);
+  mine[kScalars + thread] = make_float4(state->max[0], state->max[1], state->sum[0], state->sum[1]);
+  named_barrier(kMergeBarrier, 2 * kTeamThreads);
+  const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * team_bytes);
+  const float4 scalars = theirs[kScalars + thread];
+  const Rows max = {{scalars.x, scalars.y}}, sum = {{scalars.z, scalars.w}};
   Rows own, others;
   for (int i = 0; i < 2; ++i) {
     const float top = fmaxf(state->max[i], max[i]);
@@ -148,33 +150,41 @@ __device__ void merge_teams(Tile& tile,
   own = Tile::exp2(own);
   others = Tile::exp2(others);
   for (int i = 0; i < 2; ++i) state->sum[i] = own[i] * state->sum[i] + others[i] * sum[i];
-  tile.take_over(outputs, own, others);
+  tile.take_over(theirs, own, others);
 }
 
-template <class Tile, class Work>
+// By all teams, each its columns.
+template <int kTeams, class Tile, class Work>
 __device__ void store_work(const Tile& tile,
                            const DecodeParams& p,
                            const KernelConfig& config,
                            const Work& work,
+                           int team,
                            const SoftmaxState<typename Tile::Rows>& state) {
+  constexpr int kTiles = Tile::kOutputTiles / kTeams;
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
+  const int column = Tile::first_column() + team * 8 * kTiles;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int32_t head = work.first_head + Tile::row_index(i);
-    if (head >= p.nhead) continue;
+    const bool present = head < p.nhead;
     const int64_t row = int64_t{work.token} * p.nhead + head;
     const bool empty = state.sum[i] == 0.0f;
     const float scale = empty ? 0.0f : 1.0f / state.sum[i];
     const float lse =
-        empty ? -INFINITY : (state.max[i] + log2f(state.sum[i])) * static_cast<float>(kLn2);
-    float* lse_target =
-        work.unsplit ? p.lse == nullptr ? nullptr : p.lse + row : partials.lse(row, work.split);
+        empty ? -INFINITY : (state.max[i] + log2_approx(state.sum[i])) * static_cast<float>(kLn2);
+    float* lse_target = nullptr;
     if (work.unsplit) {
-      tile.store(i, scale, p.out + row * kValueDim);
-    } else if (!empty) {
-      tile.store(i, scale, partials.output(row, work.split));
+      tile.template store<kTiles>(i, scale, column, present ? p.out + row * kValueDim : nullptr);
+      if (p.lse != nullptr) lse_target = p.lse + row;
+    } else {
+      // Of a split that saw no row only the LSE is read.
+      float* output = present && !empty ? partials.output(row, work.split) : nullptr;
+      tile.template store<kTiles>(i, scale, column, output);
+      lse_target = partials.lse(row, work.split);
     }
-    if (lse_target != nullptr && Tile::warp() == 0 && Tile::lane() % 4 == 0) *lse_target = lse;
+    const bool writer = present && threadIdx.x < 32 && Tile::lane() % 4 == 0;
+    if (writer && lse_target != nullptr) *lse_target = lse;
   }
 }
 
@@ -204,7 +214,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   uint8_t* team_local = local + team * layout.team_bytes();
   const Ring ring(team_local, layout);
   launch_dependents();
-  if (warp % kWarpsPerTeam == 0 && consumer && threadIdx.x % 32 == 0) ring.init();
+  if (warp % kWarpsPerTeam == 0 && consumer) ring.init();
   const Stage1Work<kTileN> work(p, config, blockIdx.x);
   __syncthreads();
   if (work.idle) return;
@@ -213,8 +223,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
     const int producer = warp % kProducersPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    const WalkCursor<kTileN> blocks(
-        work.pages(p), work.walk, team + producer * kTeams, kTeams * kProducersPerTeam);
+    const WalkCursor<kTileN> blocks(work.pages(p), work.walk, team, kTeams);
     produce<kTileN>(ring, RowSource(p), blocks, index_ring, producer);
     return;
   }
@@ -224,8 +233,8 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   }
   Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()), kTeamBarrier + team);
   load_queries(tile, p, work);
-  SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
   ConsumerPosition position(ring);
+  SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
   consume(tile,
           ring,
           work.walk,
@@ -235,8 +244,8 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
           config.wait == Wait::kDrain,
           &position,
           &state);
-  if constexpr (kTeams == 2) merge_teams(tile, local, team, &state);
-  if (team == 0) store_work(tile, p, config, work, state);
+  if constexpr (kTeams == 2) merge_teams(tile, local, layout.team_bytes(), team, &state);
+  store_work<kTeams>(tile, p, config, work, team, state);
 }
 
 }  // namespace mla::gpu

@@ -9,18 +9,18 @@
 
 namespace mla::gpu {
 
-// The blocks of a share that one producer fills: every second one, counted over the pieces.
+// The blocks of a share, over all its pieces.
 template <int kTileN>
 class ShareCursor {
  public:
-  __device__ ShareCursor(const DecodeParams& p, const ShareWalk<int32_t>& pieces, int producer)
-      : p_(p), pieces_(pieces), work_(p, pieces.piece()), pages_(work_.pages(p)), block_(producer) {
+  __device__ ShareCursor(const DecodeParams& p, const ShareWalk<int32_t>& pieces)
+      : p_(p), pieces_(pieces), work_(p, pieces.piece()), pages_(work_.pages(p)), block_(0) {
     skip_pieces();
   }
 
   __device__ bool done() const { return pieces_.done(); }
-  __device__ void advance() {
-    block_ += kProducersPerTeam;
+  __device__ void advance(int blocks) {
+    block_ += blocks;
     skip_pieces();
   }
   __device__ const int32_t* pages() const { return pages_; }
@@ -29,7 +29,7 @@ class ShareCursor {
 
  private:
   __device__ void skip_pieces() {
-    while (block_ >= work_.walk.count()) {
+    while (!pieces_.done() && block_ >= work_.walk.count()) {
       block_ -= work_.walk.count();
       pieces_.next();
       if (pieces_.done()) return;
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
   const Ring ring(local, layout);
   const auto share = static_cast<int32_t>(blockIdx.x);
   launch_dependents();
-  if (threadIdx.x == 0) ring.init();
+  if (threadIdx.x < 32) ring.init();
   const LengthSums sums = sum_lengths(p, kTileN, 0, threadIdx.x % 32, 32);
   const BasicShares<int32_t> shares = shares_of(p, config, sums, static_cast<int32_t>(gridDim.x));
   __syncthreads();
@@ -67,8 +67,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
     const int producer = warp - kWarpsPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    produce<kTileN>(
-        ring, RowSource(p), ShareCursor<kTileN>(p, pieces, producer), index_ring, producer);
+    produce<kTileN>(ring, RowSource(p), ShareCursor<kTileN>(p, pieces), index_ring, producer);
     return;
   }
   Tile tile(reinterpret_cast<float4*>(local + layout.exchange_offset()), kTeamBarrier);
@@ -86,7 +85,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
             config.wait == Wait::kDrain,
             &position,
             &state);
-    store_work(tile, p, config, work, state);
+    store_work<1>(tile, p, config, work, 0, state);
   }
 }
 

@@ -2,6 +2,9 @@
 // Stage 2 on NVIDIA: one workgroup per output row and slice of the head dimension. The splits are
 // dealt over up to sixteen classes whose sums are added in a fixed order, so that the number of
 // warps, which walk the classes, changes no bit.
+//
+// At batch 1 this kernel is latency and nothing else: one round of loads, one exchange, few
+// instructions, and those in the cache before they are needed.
 #pragma once
 
 #include "kernels/gpu/nv_ptx.cuh"
@@ -10,86 +13,173 @@
 
 namespace mla::gpu {
 
+inline constexpr int kMaxStage2Warps = 16;
+inline constexpr int kMaxClasses = 16;
+inline constexpr int kDryWorkgroups = 256;  // about the first wave; the others find warm code
+
 // Classes without a split would only take shared memory, and with it workgroups from the SM.
 constexpr int merge_classes(int splits) {
-  return splits < 16 ? splits : 16;
+  return splits < kMaxClasses ? splits : kMaxClasses;
 }
 
 constexpr int merge_local_bytes(int splits, int stage2_tiles) {
-  return merge_classes(splits) * (kValueDim / stage2_tiles) * 4 + splits * 4;
+  return merge_classes(splits) * (kValueDim / stage2_tiles + 1) * 4 + splits * 4;
 }
 
-struct MergeScalars {
-  float max;
-  float sum;  // of e^(lse - max)
-};
-
-// The same in every lane of every warp.
-__device__ inline MergeScalars merge_scalars(const float* lse, int splits) {
-  const int lane = threadIdx.x % 32;
-  MergeScalars result = {-INFINITY, 0};
-  for (int s = lane; s < splits; s += 32) result.max = fmaxf(result.max, lse[s]);
-  for (int step = 16; step > 0; step /= 2)
-    result.max = fmaxf(result.max, __shfl_xor_sync(~0u, result.max, step));
-  for (int s = lane; s < splits && result.max > -INFINITY; s += 32)
-    result.sum += __expf(lse[s] - result.max);
-  for (int step = 16; step > 0; step /= 2) result.sum += __shfl_xor_sync(~0u, result.sum, step);
-  return result;
-}
-
-// The slice of an output row's partial results that a lane reads, kBatch splits at a time.
-template <int kColumns>
-struct PartialReader {
-  static constexpr int kPairs = kColumns / 64;                  // float2 a lane
-  static constexpr int kBatch = kPairs <= 2 ? 8 : 16 / kPairs;  // up to 32 registers
-  const float* slice;                                           // of split 0
-  int splits;
-  int classes;
-  float2 value[kBatch][kPairs];
-
-  // Splits s, s + classes, ...: all loads in flight at once. Past the L1, which may hold
-  // older lines.
-  __device__ void load(int s) {
+// The greatest of lse[0..splits), the same in every lane.
+__device__ inline float greatest(const float* lse, int splits) {
+  constexpr int kLoads = 4;  // in flight
+  float max = -INFINITY;
+#pragma unroll 1
+  for (int first = threadIdx.x % 32; first < splits; first += 32 * kLoads) {
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b, s += classes) {
-      const auto* part =
-          reinterpret_cast<const float2*>(slice + int64_t{s} * kValueDim) + threadIdx.x % 32;
-#pragma unroll
-      for (int i = 0; i < kPairs; ++i) value[b][i] = s < splits ? __ldcg(part + i * 32) : float2{};
+    for (int i = 0; i < kLoads; ++i) {
+      const int s = first + 32 * i;
+      max = fmaxf(max, s < splits ? lse[s] : -INFINITY);
     }
   }
-  // sum += weight * value. A split that saw no row left its partial output unwritten: its weight is
-  // 0.
-  __device__ void add(int s,
-                      const float* lse,
-                      const MergeScalars& scalars,
-                      float inverse_sum,
-                      float2 (&sum)[kPairs]) const {
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b, s += classes) {
-      const float weight = s < splits ? __expf(lse[s] - scalars.max) * inverse_sum : 0;
+  for (int step = 16; step > 0; step /= 2) max = fmaxf(max, __shfl_xor_sync(~0u, max, step));
+  return max;
+}
+
+// A lane's columns of the partial results of one class: splits c, c + classes, ...
+template <int kColumns>
+struct ClassReader {
+  static constexpr int kWidth = kColumns >= 128 ? 4 : 2;  // columns a load
+  static constexpr int kLoads = kColumns / 32 / kWidth;
+  // Splits in flight: 8 of each class, 128 in all, up to 128 columns; else what 16 registers hold,
+  // since wide slices come with many rows and need workgroups beside each other.
+  static constexpr int kBatch = kLoads == 1 ? 8 : 4 / kLoads;
+  struct alignas(4 * kWidth) Vector {
+    float value[kWidth];
+  };
+
+  const Vector* columns;  // of split 0
+  int splits;
+  int classes;
+  Vector part[kBatch][kLoads];
+
+  __device__ ClassReader(const float* slice, int split_count, int class_count)
+      : columns(reinterpret_cast<const Vector*>(slice) + threadIdx.x % 32),
+        splits(split_count),
+        classes(class_count) {}
+
+  // From split s on. Past the L1, which may hold what a dry pass read.
+  __device__ void load(int s) {
+    const Vector* source = columns + int64_t{s} * (kValueDim / kWidth);
 #pragma unroll
-      for (int i = 0; i < kPairs && weight > 0; ++i) {
-        sum[i].x += weight * value[b][i].x;
-        sum[i].y += weight * value[b][i].y;
+    for (int b = 0; b < kBatch; ++b) {
+#pragma unroll
+      for (int i = 0; i < kLoads; ++i) {
+        if (s + b * classes < splits) load_past_l1(source + i * 32, &part[b][i]);
+      }
+      source += classes * (kValueDim / kWidth);
+    }
+  }
+
+  // sum += weight * part, and the weights themselves. A split that saw no row left its partial
+  // result unwritten: its weight is 0.
+  __device__ void add(
+      int s, const float* lse, float max, Vector (&sum)[kLoads], float* weight_sum) const {
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const int split = s + b * classes;
+      const float weight = split < splits ? __expf(lse[split] - max) : 0;
+      if (!(weight > 0)) continue;  // also the NaN of a row without any split
+      *weight_sum += weight;
+#pragma unroll
+      for (int i = 0; i < kLoads * kWidth; ++i) {
+        sum[i / kWidth].value[i % kWidth] += weight * part[b][i / kWidth].value[i % kWidth];
       }
     }
   }
+
+ private:
+  __device__ static void load_past_l1(const Vector* source, Vector* target) {
+    if constexpr (kWidth == 4) {
+      *reinterpret_cast<float4*>(target) = __ldcg(reinterpret_cast<const float4*>(source));
+    } else {
+      *reinterpret_cast<float2*>(target) = __ldcg(reinterpret_cast<const float2*>(source));
+    }
+  }
 };
+
+// The parts of the workgroup's shared memory.
+struct MergeScratch {
+  float* class_sums;     // [classes][columns]
+  float* class_weights;  // [classes]
+  float* lse;            // [splits]
+};
+
+// Fills the sums and weights of all classes; returns the greatest LSE.
+template <int kColumns>
+__device__ float sum_classes(const float* row_lse,
+                             ClassReader<kColumns>& reader,
+                             const MergeScratch& scratch) {
+  using Reader = ClassReader<kColumns>;
+  using Vector = typename Reader::Vector;
+  const int thread = threadIdx.x, warp = thread / 32, warps = blockDim.x / 32;
+  const int splits = reader.splits;
+  const float first_lse = thread < splits ? __ldcg(row_lse + thread) : 0;
+  reader.load(warp);  // on its way while the weights are worked out
+  for (int s = thread; s < splits; s += blockDim.x) {
+    scratch.lse[s] = s == thread ? first_lse : __ldcg(row_lse + s);
+  }
+  __syncthreads();
+  const float max = greatest(scratch.lse, splits);
+  for (int c = warp; c < reader.classes; c += warps) {
+    Vector sum[Reader::kLoads] = {};
+    float weight_sum = 0;
+    for (int s = c; s < splits; s += reader.classes * Reader::kBatch) {
+      if (s != warp) reader.load(s);
+      reader.add(s, scratch.lse, max, sum, &weight_sum);
+    }
+    auto* target = reinterpret_cast<Vector*>(scratch.class_sums + c * kColumns);
+#pragma unroll
+    for (int i = 0; i < Reader::kLoads; ++i) target[i * 32 + thread % 32] = sum[i];
+    if (thread % 32 == 0) scratch.class_weights[c] = weight_sum;
+  }
+  return max;
+}
+
+// The classes' sums over their weights as the row's kColumns columns from `out` on. Every LDS of
+// the unrolled loops is in flight at once. `dry`: nothing is stored.
+template <int kColumns>
+__device__ void store_row(
+    const MergeScratch& scratch, int classes, float max, uint16_t* out, float* lse, bool dry) {
+  float total = 0;
+#pragma unroll
+  for (int c = 0; c < kMaxClasses; ++c) total += c < classes ? scratch.class_weights[c] : 0;
+  const float scale = total > 0 ? __fdividef(1, total) : 0;
+  for (int pair = threadIdx.x; pair < kColumns / 2; pair += blockDim.x) {
+    float2 sum = {};
+#pragma unroll
+    for (int c = 0; c < kMaxClasses; ++c) {
+      const auto* part = reinterpret_cast<const float2*>(scratch.class_sums + c * kColumns) + pair;
+      const float2 value = c < classes ? *part : float2{};
+      sum.x += value.x;
+      sum.y += value.y;
+    }
+    if (!dry) reinterpret_cast<uint32_t*>(out)[pair] = pack_bf16(sum.x * scale, sum.y * scale);
+  }
+  if (!dry && threadIdx.x == 0 && lse != nullptr) {
+    *lse = total > 0 ? max + logf(total) : -INFINITY;
+  }
+}
 
 // kTiles: ways the head dimension is cut; stage1_workgroups: those of a persistent stage 1.
 template <int kTiles, Schedule kSchedule>
-__global__ void stage2_bh16(const DecodeParams p,
-                            const KernelConfig config,
-                            const int32_t stage1_workgroups) {
+__global__ void __launch_bounds__(32 * kMaxStage2Warps, 2)
+    stage2_bh16(const DecodeParams p, const KernelConfig config, const int32_t stage1_workgroups) {
   constexpr int kColumns = kValueDim / kTiles;
-  using Reader = PartialReader<kColumns>;
-  extern __shared__ __align__(16) float2 class_sums[];  // [classes][kColumns / 2]
+  extern __shared__ __align__(16) float shared[];
   const int classes = merge_classes(config.splits);
-  auto* lse = reinterpret_cast<float*>(class_sums + classes * kColumns / 2);  // [splits]
+  const MergeScratch scratch = {
+      shared, shared + classes * kColumns, shared + classes * (kColumns + 1)};
   const auto workgroup = static_cast<int32_t>(blockIdx.x);
-  const int32_t row = workgroup / config.stage2_tiles;
-  const int32_t first_column = workgroup % config.stage2_tiles * kColumns;
+  const int32_t row = workgroup / kTiles;
+  const int32_t first_column = workgroup % kTiles * kColumns;
   int splits;
   if constexpr (kSchedule == Schedule::kPersistent) {
     splits = pieces_of_row(p, config, stage1_workgroups, row);
@@ -97,45 +187,27 @@ __global__ void stage2_bh16(const DecodeParams p,
     const auto rows = static_cast<int32_t>(request_rows(p, row / p.nhead / p.q_len));
     splits = effective_splits<int32_t>(rows, config.splits, config.tile_n);
   }
-  // Also before an early return: this kernel must not be complete before the one that it follows.
-  wait_for_primary();
-  if (splits <= 1) return;  // stage 1 wrote the output
-
+  // Also where there is nothing to merge: this kernel must not be complete before the one that it
+  // follows.
+  if (splits <= 1) {
+    wait_for_primary();
+    return;
+  }
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
-  const int warp = threadIdx.x / 32;
-  const int warps = blockDim.x / 32;
-  Reader reader = {partials.output(row, 0) + first_column, splits, classes};
-  reader.load(warp);  // on its way while the weights are worked out
-  for (int s = threadIdx.x; s < splits; s += blockDim.x) lse[s] = __ldcg(partials.lse(row, s));
-  __syncthreads();
-  const MergeScalars scalars = merge_scalars(lse, splits);
-  const float inverse_sum = scalars.sum > 0 ? 1 / scalars.sum : 0;
-  for (int c = warp; c < classes; c += warps) {
-    float2 sum[Reader::kPairs] = {};
-    for (int s = c; s < splits; s += classes * Reader::kBatch) {
-      if (s != warp) reader.load(s);
-      reader.add(s, lse, scalars, inverse_sum, sum);
-    }
-#pragma unroll
-    for (int i = 0; i < Reader::kPairs; ++i) {
-      class_sums[c * kColumns / 2 + i * 32 + threadIdx.x % 32] = sum[i];
-    }
-  }
-  __syncthreads();
-
-  auto* out = reinterpret_cast<uint32_t*>(p.out + int64_t{row} * kValueDim + first_column);
-  for (int pair = threadIdx.x; pair < kColumns / 2; pair += blockDim.x) {
-    float2 sum = class_sums[pair];
-#pragma unroll 4
-    for (int c = 1; c < classes; ++c) {
-      const float2 other = class_sums[c * kColumns / 2 + pair];
-      sum.x += other.x;
-      sum.y += other.y;
-    }
-    out[pair] = pack_bf16(sum.x, sum.y);
-  }
-  if (first_column == 0 && threadIdx.x == 0 && p.lse != nullptr) {
-    p.lse[row] = scalars.sum > 0 ? scalars.max + logf(scalars.sum) : -INFINITY;
+  ClassReader<kColumns> reader(partials.output(row, 0) + first_column, splits, classes);
+  uint16_t* out = p.out + int64_t{row} * kValueDim + first_column;
+  float* lse = first_column == 0 && p.lse != nullptr ? p.lse + row : nullptr;
+  // First dry, with one split, whatever it holds: the instructions come from memory while stage 1
+  // runs.
+#pragma unroll 1
+  for (int pass = workgroup < kDryWorkgroups ? 0 : 1; pass < 2; ++pass) {
+    const bool dry = pass == 0;
+    reader.splits = dry ? 1 : splits;
+    if (!dry) wait_for_primary();
+    const float max = sum_classes<kColumns>(partials.lse(row, 0), reader, scratch);
+    __syncthreads();
+    store_row<kColumns>(scratch, classes, max, out, lse, dry);
+    __syncthreads();
   }
 }
 
