@@ -33,15 +33,19 @@ function(mla_library target)
 endfunction()
 
 # mla_test(kernels_config SOURCES config_test.cpp LINK mla::types [LABELS long|threads] [TIMEOUT s]): one Boost.Test
-# program. Label "long": for `tools/test --full`. Label "threads": what a thread sanitizer build is for.
+# program. Label "long": for `tools/test --full`. Label "threads": what a thread sanitizer build is for. OWN_MAIN: the
+# sources have a main() and Boost.Test from its headers, since its static library has a main() as well.
 function(mla_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_MAIN" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_compile_definitions(${name}_test PRIVATE
-    ${MLA_BOOST_TEST} MLA_TEST_ASSETS="${PROJECT_SOURCE_DIR}/tests/assets"
-    MLA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    MLA_TEST_ASSETS="${PROJECT_SOURCE_DIR}/tests/assets" MLA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name}_test PRIVATE ${ARG_LINK} Boost::unit_test_framework)
+  target_link_libraries(${name}_test PRIVATE ${ARG_LINK})
+  if(NOT ARG_OWN_MAIN)
+    target_compile_definitions(${name}_test PRIVATE ${MLA_BOOST_TEST})
+    target_link_libraries(${name}_test PRIVATE Boost::unit_test_framework)
+  endif()
   mla_target_defaults(${name}_test)
   add_test(NAME ${name} COMMAND ${name}_test --color_output=no --log_level=test_suite)
   if(NOT ARG_TIMEOUT)

@@ -54,13 +54,13 @@ void for_each_leg(const Sweep& sweep, Function function) {
   }
 }
 
-// Knobs that the device has; a knob that a recording lacks matches any value.
+// Knobs that some leg has; a knob that a recording lacks matches any value.
 std::vector<Knob> knobs_of(const Sweep& sweep) {
   std::vector<Knob> knobs;
   for (const Knob knob : kKnobs) {
-    bool used = knob == Knob::kWait || knob == Knob::kOrder;
+    bool used = false;
     for_each_leg(sweep, [&](const char*, const SweptGroup&, const SweptLeg& leg) {
-      used = used || get(leg.plan.config, knob) != 0;
+      used = used || !is_left_out(knob, get(leg.plan.config, knob));
     });
     if (used) knobs.push_back(knob);
   }

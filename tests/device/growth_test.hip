@@ -203,11 +203,7 @@ class LoggedDecode {
   hip::DeviceMemory all_indptr_, all_indices_, new_rows_, log_out_, log_lse_;
 };
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(growth)
-
-BOOST_AUTO_TEST_CASE(a_graph_captured_once_is_right_at_every_length_from_1_to_100000) {
+void check_every_step(const KernelConfig& config) {
   Problem problem;
   problem.batch = kBatch;
   problem.nhead = kHeads;
@@ -217,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_graph_captured_once_is_right_at_every_length_from_1_to_10
   options.spikes = false;
   options.with_pool = false;
   const Workload all(problem, options);
-  LoggedDecode decode(all, config_of(33, 16, 4, 8));
+  LoggedDecode decode(all, config);
   std::vector<Sequence> sequences;
   for (int b = 0; b < kBatch; ++b) sequences.emplace_back(all, b);
 
@@ -242,6 +238,20 @@ BOOST_AUTO_TEST_CASE(a_graph_captured_once_is_right_at_every_length_from_1_to_10
       }
     }
   }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(growth)
+
+BOOST_AUTO_TEST_CASE(a_graph_captured_once_is_right_at_every_length_from_1_to_100000) {
+  check_every_step(config_of(33, 16, 4, 8));
+}
+
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_captured_once_is_right_at_every_length_up_to_100000) {
+  KernelConfig config = config_of(33, 16, 3, 4);
+  config.schedule = Schedule::kPersistent;
+  check_every_step(config);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,9 +2,10 @@
 // Runs the device tests on the first GPU; exit status 77 (Skipped) and a reason where there is
 // none. `worker` as the first argument makes it the worker process of its own tests.
 #define BOOST_TEST_NO_MAIN
+#define BOOST_TEST_ALTERNATIVE_INIT_API
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
+#include <boost/test/included/unit_test.hpp>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -16,16 +17,6 @@
 #include "tuner/worker_server.h"
 
 namespace {
-
-#ifdef BOOST_TEST_ALTERNATIVE_INIT_API  // the shared library's form of it
-bool init() {
-  return true;
-}
-#else
-boost::unit_test::test_suite* init(int, char**) {
-  return nullptr;
-}
-#endif
 
 // worker --device SPEC --parent PID
 int worker_main(const std::string& spec, const char* parent) {
@@ -47,5 +38,5 @@ int main(int argc, char** argv) {
     return 77;
   }
   std::cout << gpu.spec << ": " << gpu.info.name << ", " << gpu.info.arch << "\n";
-  return boost::unit_test::unit_test_main(init, argc, argv);
+  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
 }

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(the_space_of_a_shape_is_listed_with_reasons) {
   const ProgramResult result = run({"space", "--device", "analytic", "--batch", "1", "--json"});
   BOOST_TEST(result.status == 0, result.err);
   const Json document = Json::parse(result.out);
-  BOOST_TEST(document["knobs"].size() == size_t{mla::kKnobCount});
+  BOOST_TEST(document["knobs"].size() == mla::kKnobCount);
   BOOST_TEST(document["pruned"]["split_major_batch"] > 0);
 }
 
