@@ -12,29 +12,41 @@ namespace {
 
 constexpr size_t kMaxProblems = 10'000;
 
-std::vector<Problem> product(const Grid& grid) {
-  std::vector<Problem> problems;
-  for (const int64_t nhead : grid.nhead) {
-    for (const int64_t q_len : grid.q_len) {
-      for (const int64_t page_size : grid.page_size) {
-        for (const int64_t seq_len : grid.seq_len) {
-          for (const int64_t batch : grid.batch) {
-            Problem problem;
-            problem.batch = static_cast<int32_t>(batch);
-            problem.nhead = static_cast<int32_t>(nhead);
-            problem.seq_len = seq_len;
-            problem.q_len = static_cast<int32_t>(q_len);
-            problem.page_size = static_cast<int32_t>(page_size);
-            problem.shared_prefix = grid.shared_prefix.rows;
-            problem.share_group = grid.shared_prefix.group;
-            problem.imbalance = grid.imbalance;
-            problem.pool = grid.pool;
-            problems.push_back(problem);
-          }
-        }
-      }
+// Each of `problems` with each value of a list in turn, the later list varying fastest.
+template <class Value, class Set>
+std::vector<Problem> times(const std::vector<Problem>& problems,
+                           const std::vector<Value>& list,
+                           const Set& set) {
+  std::vector<Problem> product;
+  for (const Problem& problem : problems) {
+    for (const Value& value : list) {
+      product.push_back(problem);
+      set(&product.back(), value);
     }
   }
+  return product;
+}
+
+std::vector<Problem> product(const Grid& grid) {
+  Problem common;
+  common.imbalance = grid.imbalance;
+  common.pool = grid.pool;
+  std::vector<Problem> problems = {common};
+  const auto counts = [&problems](const std::vector<int64_t>& list, int32_t Problem::*member) {
+    problems = times(problems, list, [member](Problem* problem, int64_t value) {
+      problem->*member = static_cast<int32_t>(value);
+    });
+  };
+  problems = times(problems, grid.shared_prefix, [](Problem* problem, const SharedPrefix& prefix) {
+    problem->shared_prefix = prefix.rows;
+    problem->share_group = prefix.group;
+  });
+  counts(grid.nhead, &Problem::nhead);
+  counts(grid.q_len, &Problem::q_len);
+  counts(grid.page_size, &Problem::page_size);
+  problems = times(
+      problems, grid.seq_len, [](Problem* problem, int64_t rows) { problem->seq_len = rows; });
+  counts(grid.batch, &Problem::batch);
   return problems;
 }
 
@@ -45,10 +57,10 @@ Grid preset(const std::string& name) {
   if (name == "quick") {
     grid.batch = {1, 4};
     grid.seq_len = {1024, 4096};
-  } else if (name == "seed") {  // the shapes of the published MI355X sweep
-    grid.batch = {1, 2, 4, 8, 16, 24, 48};
+  } else if (name == "seed") {  // the shapes of the published MI355X sweep, shared and not
+    grid.batch = {1, 2, 4, 8, 16, 24, 32, 48};
     grid.seq_len = {68000};
-    grid.shared_prefix = {63240, 8};
+    grid.shared_prefix = {{63240, 8}, {}};
   } else if (name == "serving") {
     grid.batch = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
     grid.nhead = {16, 128};
@@ -70,7 +82,7 @@ Grid grid_of(const Options& options, const Grid& defaults) {
   replace(options.seq_len, &grid.seq_len);
   replace(options.q_len, &grid.q_len);
   replace(options.page_size, &grid.page_size);
-  if (options.shared_prefix) grid.shared_prefix = *options.shared_prefix;
+  if (options.shared_prefix) grid.shared_prefix = {*options.shared_prefix};
   if (options.imbalance) grid.imbalance = *options.imbalance;
   if (!options.pool.empty()) {
     grid.pool = options.pool == name(PoolClass::kLarge) ? PoolClass::kLarge : PoolClass::kSmall;
@@ -80,7 +92,7 @@ Grid grid_of(const Options& options, const Grid& defaults) {
 
 std::vector<Problem> problems_of(const Grid& grid) {
   const size_t count = grid.batch.size() * grid.nhead.size() * grid.seq_len.size() *
-                       grid.q_len.size() * grid.page_size.size();
+                       grid.q_len.size() * grid.page_size.size() * grid.shared_prefix.size();
   if (count > kMaxProblems) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("the lists make {} shapes; {} at most", count, kMaxProblems));

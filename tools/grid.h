@@ -17,7 +17,7 @@ struct Grid {
   std::vector<int64_t> seq_len = {4096};  // {0}: unknown
   std::vector<int64_t> q_len = {1};
   std::vector<int64_t> page_size = {1};
-  SharedPrefix shared_prefix;
+  std::vector<SharedPrefix> shared_prefix = {{}};
   int32_t imbalance = 1;
   PoolClass pool = PoolClass::kSmall;
 };

@@ -24,12 +24,16 @@ class SweepRun {
 
   void run(std::vector<SweptGroup>* swept) {
     for (size_t i = 0; i < groups_.size(); ++i) {
-      if (stop_ || tuner::Clock::now() >= budget_.deadline(i)) break;
+      if (stop_ || tuner::Clock::now() >= end()) break;
       swept->push_back(measure(i));
     }
   }
 
  private:
+  // One for all groups: their rounds are counted, and a share by work would leave a small one no
+  // time to load its rows.
+  tuner::Clock::time_point end() const { return budget_.deadline(groups_.size() - 1); }
+
   static std::vector<Problem> problems_of(const std::vector<SweepGroup>& groups) {
     std::vector<Problem> problems;
     for (const SweepGroup& group : groups) problems.push_back(group.problem);
@@ -51,7 +55,7 @@ class SweepRun {
     CompareOptions options;
     options.max_rounds = options_.rounds;
     options.seed = options_.seed;
-    options.deadline = budget_.deadline(index);
+    options.deadline = end();
     options.on_round = [&](const Comparison& so_far) { report_round(index, so_far); };
     const Comparison compared = compare(source_, group.problem, configs, options, stop_);
     swept.placebo_noise = compared.placebo_noise;

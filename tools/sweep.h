@@ -46,9 +46,9 @@ struct SweepOptions {
   double budget_s = 0;  // 0: no limit
 };
 
-// Appends the groups in order, each measured within its share of the budget, so that `swept` holds
-// what there is also where the device is lost (Error). Those that were not begun are missing. A
-// group whose baseline is left out is not measured.
+// Appends the groups in order until the budget ends, so that `swept` holds what there is also where
+// the device is lost (Error). Those that were not begun are missing. A group whose baseline is left
+// out is not measured.
 void measure_groups(tuner::CandidateSource& source,
                     const std::vector<SweepGroup>& groups,
                     const SweepOptions& options,

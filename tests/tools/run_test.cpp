@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_dry_run_prints_the_plan_and_creates_no_database) {
   const ProgramResult result =
       run({"run", "--preset", "seed", "--device", kReplay, "--db", path, "--dry-run", "--json"});
   BOOST_TEST(result.status == 0, result.err);
-  BOOST_TEST(Json::parse(result.out)["shapes"].size() == 7U);
+  BOOST_TEST(Json::parse(result.out)["shapes"].size() == 16U);
   BOOST_TEST(!std::ifstream(path).good());
 }
 

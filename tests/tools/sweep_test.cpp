@@ -2,6 +2,7 @@
 // `mla-tune sweep` on the recorded MI355X sweeps, on a formula and on this machine's CPU.
 #define BOOST_TEST_MODULE tools_sweep
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -270,6 +271,27 @@ BOOST_AUTO_TEST_CASE(what_was_measured_before_a_device_was_lost_is_kept) {
   BOOST_CHECK_THROW(measure_groups(device, groups, {}, nullptr, never_stop, &swept), mla::Error);
   BOOST_TEST(swept.size() == 2U);  // three legs (one is the placebo) of 15 rounds each
   BOOST_TEST(swept.back().legs.back().round_gains.size() == 15U);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_among_many_has_more_than_its_share_of_the_budget_to_load_its_rows) {
+  class SlowToLoad : public mla::tuner::AnalyticSource {
+   public:
+    SlowToLoad() : AnalyticSource({}) {}
+    mla::Outcome select(const mla::Problem& problem, uint64_t seed) override {
+      const auto loaded = mla::tuner::Clock::now() + std::chrono::milliseconds(20);
+      while (mla::tuner::Clock::now() < loaded) continue;
+      return AnalyticSource::select(problem, seed);
+    }
+  } device;
+  const mla::Problem problem = mla::parse_problem("batch=8 nhead=12 seq_len=68000");
+  const std::vector<SweepGroup> groups(100, lever_group(device.space(), problem, std::nullopt));
+  SweepOptions options;
+  options.budget_s = 1;  // a hundredth of it is half of the time to load
+  std::vector<SweptGroup> swept;
+  const std::atomic<bool> never_stop{false};
+  measure_groups(device, groups, options, nullptr, never_stop, &swept);
+  BOOST_REQUIRE(!swept.empty());
+  BOOST_TEST(swept.front().complete);
 }
 
 BOOST_AUTO_TEST_CASE(the_levers_table_refuses_what_only_the_dose_response_takes) {

@@ -136,8 +136,9 @@ BOOST_AUTO_TEST_CASE(options_replace_the_lists_of_a_preset) {
   options.preset = "seed";
   options.batch = {8};
   const std::vector<Problem> problems = problems_of(grid_of(options, {}));
-  BOOST_TEST(problems.size() == 1U);
+  BOOST_TEST(problems.size() == 2U);
   BOOST_TEST(to_text(problems.front()) == "batch=8 nhead=12 seq_len=68000 shared_prefix=63240/8");
+  BOOST_TEST(to_text(problems.back()) == "batch=8 nhead=12 seq_len=68000");
 }
 
 BOOST_AUTO_TEST_CASE(too_many_shapes_are_refused_before_they_are_made) {
