@@ -14,21 +14,22 @@ namespace mla {
 
 class WorkspaceView {
  public:
+  // Null where nothing is split and neither function is called.
   constexpr WorkspaceView(void* workspace, int64_t output_rows, int64_t splits)
       : outputs_(static_cast<float*>(workspace)),
-        lse_(outputs_ + output_rows * splits * kValueDim),
+        lse_begin_(output_rows * splits * kValueDim),
         splits_(splits) {}
 
   constexpr float* output(int64_t output_row, int64_t split) const {
     return outputs_ + (output_row * splits_ + split) * kValueDim;
   }
   constexpr float* lse(int64_t output_row, int64_t split) const {
-    return lse_ + output_row * splits_ + split;
+    return outputs_ + lse_begin_ + output_row * splits_ + split;
   }
 
  private:
   float* outputs_;
-  float* lse_;
+  int64_t lse_begin_;
   int64_t splits_;
 };
 

@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_leg_that_computes_wrong_has_an_outcome_and_no_gain) {
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_that_ends_before_the_first_round_leaves_a_document_and_status_5) {
-  const Json document = swept({"--device", "analytic", "--budget", "0.000001"}, 5);
+  const Json document = swept({"--device", "analytic", "--budget", "0.000000001"}, 5);
   BOOST_TEST(document["status"] == "out_of_budget");
   BOOST_TEST(document["levers"].size() == 0U);
 }
