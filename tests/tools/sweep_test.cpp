@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_group_among_many_has_more_than_its_share_of_the_budget_to
   const mla::Problem problem = mla::parse_problem("batch=8 nhead=12 seq_len=68000");
   const std::vector<SweepGroup> groups(100, lever_group(device.space(), problem, std::nullopt));
   SweepOptions options;
-  options.budget_s = 1;  // a hundredth of it is half of the time to load
+  options.budget_s = 1;  // a hundredth of it is half the time to load
   std::vector<SweptGroup> swept;
   const std::atomic<bool> never_stop{false};
   measure_groups(device, groups, options, nullptr, never_stop, &swept);
