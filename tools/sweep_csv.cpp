@@ -6,33 +6,12 @@
 
 #include "tools/csv_text.h"
 #include "tools/sweep.h"
+#include "tuner/recording.h"
 
 namespace mla::tools {
 namespace {
 
 using Cells = std::vector<std::string>;
-
-const Cells kShapeTitles = {"batch",
-                            "nhead",
-                            "seq_len",
-                            "q_len",
-                            "kv_dtype",
-                            "page_size",
-                            "shared_prefix",
-                            "imbalance",
-                            "pool"};
-
-Cells shape_cells(const Problem& p) {
-  return {std::to_string(p.batch),
-          std::to_string(p.nhead),
-          std::to_string(p.seq_len),
-          std::to_string(p.q_len),
-          std::string(name(p.kv_dtype)),
-          std::to_string(p.page_size),
-          fmt::format("{}/{}", p.shared_prefix, p.share_group),
-          std::to_string(p.imbalance),
-          std::string(name(p.pool))};
-}
 
 // "H200 (sm_90, 132 CU, 1 XCD)", as a recording's reader finds name, arch and sizes.
 std::string device_comment(const DeviceInfo& device) {
@@ -114,7 +93,7 @@ std::string sweep_csv(const Sweep& sweep) {
   const std::vector<Knob> knobs = knobs_of(sweep);
   const size_t rounds = most_rounds(sweep);
   Cells titles = {"table"};
-  append(&titles, kShapeTitles);
+  append(&titles, tuner::problem_fields());
   titles.emplace_back("leg");
   append(&titles, knob_titles(knobs));
   append(&titles,
@@ -138,7 +117,7 @@ std::string sweep_csv(const Sweep& sweep) {
       device_comment(sweep.device) + csv_comment(sweep.command_line) + csv_line(titles);
   for_each_leg(sweep, [&](const char* table, const SweptGroup& group, const SweptLeg& leg) {
     Cells cells = {table};
-    append(&cells, shape_cells(group.problem));
+    append(&cells, tuner::problem_texts(group.problem));
     cells.push_back(leg.plan.name);
     append(&cells, knob_cells(knobs, leg.plan.config));
     append(&cells, result_cells(sweep, group, leg));
@@ -153,7 +132,7 @@ std::string sweep_csv(const Sweep& sweep) {
 
 std::string sweep_recording(const Sweep& sweep) {
   const std::vector<Knob> knobs = knobs_of(sweep);
-  Cells titles = kShapeTitles;
+  Cells titles = tuner::problem_fields();
   titles.emplace_back("leg");
   append(&titles, knob_titles(knobs));
   append(&titles, {"trips", "gain_percent", "time_us"});
@@ -167,7 +146,7 @@ std::string sweep_recording(const Sweep& sweep) {
       csv_line(titles);
   for_each_leg(sweep, [&](const char*, const SweptGroup& group, const SweptLeg& leg) {
     if (!leg.result.outcome.ok() || !(leg.result.time_us > 0)) return;
-    Cells cells = shape_cells(group.problem);
+    Cells cells = tuner::problem_texts(group.problem);
     cells.push_back(leg.plan.name);
     append(&cells, knob_cells(knobs, leg.plan.config));
     append(&cells,

@@ -14,22 +14,40 @@ namespace {
 struct ProblemField {
   std::string_view name;
   void (*copy)(const Problem& from, Problem* to);
+  std::string (*text)(const Problem& problem);
 };
 
+template <auto kMember>
+constexpr ProblemField number_field(std::string_view field) {
+  return {field,
+          [](const Problem& from, Problem* to) { to->*kMember = from.*kMember; },
+          [](const Problem& problem) { return std::to_string(problem.*kMember); }};
+}
+
+template <auto kMember>
+constexpr ProblemField named_field(std::string_view field) {
+  return {field,
+          [](const Problem& from, Problem* to) { to->*kMember = from.*kMember; },
+          [](const Problem& problem) { return std::string(name(problem.*kMember)); }};
+}
+
 constexpr std::array<ProblemField, 9> kProblemFields = {{
-    {"batch", [](const Problem& from, Problem* to) { to->batch = from.batch; }},
-    {"nhead", [](const Problem& from, Problem* to) { to->nhead = from.nhead; }},
-    {"seq_len", [](const Problem& from, Problem* to) { to->seq_len = from.seq_len; }},
-    {"q_len", [](const Problem& from, Problem* to) { to->q_len = from.q_len; }},
-    {"kv_dtype", [](const Problem& from, Problem* to) { to->kv_dtype = from.kv_dtype; }},
-    {"page_size", [](const Problem& from, Problem* to) { to->page_size = from.page_size; }},
+    number_field<&Problem::batch>("batch"),
+    number_field<&Problem::nhead>("nhead"),
+    number_field<&Problem::seq_len>("seq_len"),
+    number_field<&Problem::q_len>("q_len"),
+    named_field<&Problem::kv_dtype>("kv_dtype"),
+    number_field<&Problem::page_size>("page_size"),
     {"shared_prefix",
      [](const Problem& from, Problem* to) {
        to->shared_prefix = from.shared_prefix;
        to->share_group = from.share_group;
+     },
+     [](const Problem& problem) {
+       return std::to_string(problem.shared_prefix) + "/" + std::to_string(problem.share_group);
      }},
-    {"imbalance", [](const Problem& from, Problem* to) { to->imbalance = from.imbalance; }},
-    {"pool", [](const Problem& from, Problem* to) { to->pool = from.pool; }},
+    number_field<&Problem::imbalance>("imbalance"),
+    named_field<&Problem::pool>("pool"),
 }};
 
 const ProblemField* find_field(std::string_view name) {
@@ -40,6 +58,18 @@ const ProblemField* find_field(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string> problem_fields() {
+  std::vector<std::string> names;
+  for (const ProblemField& field : kProblemFields) names.emplace_back(field.name);
+  return names;
+}
+
+std::vector<std::string> problem_texts(const Problem& problem) {
+  std::vector<std::string> texts;
+  for (const ProblemField& field : kProblemFields) texts.push_back(field.text(problem));
+  return texts;
+}
 
 bool is_problem_field(std::string_view name) {
   return find_field(name) != nullptr;

@@ -63,7 +63,9 @@ class Recording {
   std::unordered_map<Problem, std::unordered_map<KernelConfig, RecordedConfig>> rows_;
 };
 
-// Whether a column of this name is part of a problem ("batch", "page_size").
+// The columns of a problem ("batch", "page_size"), and what a recording has in them.
+std::vector<std::string> problem_fields();
+std::vector<std::string> problem_texts(const Problem& problem);
 bool is_problem_field(std::string_view name);
 
 // The device where a CSV file does not say it; 0: not given.

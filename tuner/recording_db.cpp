@@ -55,16 +55,7 @@ Recording load_database(const std::string& path) {
   recording.device = tunings.front().device;
   recording.environment = tunings.front().environment;
   for (const Knob knob : kKnobs) recording.add_knob(knob);
-  for (const char* field : {"batch",
-                            "nhead",
-                            "seq_len",
-                            "q_len",
-                            "kv_dtype",
-                            "page_size",
-                            "shared_prefix",
-                            "imbalance",
-                            "pool"})
-    recording.add_problem_field(field);
+  for (const std::string& field : problem_fields()) recording.add_problem_field(field);
   for (const db::TuningSummary& tuning : tunings) {
     if (device_key(tuning.device) != device_key(recording.device))
       throw Error(ErrorCode::kUsage,

@@ -32,6 +32,12 @@ Json swept(Words args, int status = 0) {
   return Json::parse(result.out);
 }
 
+// At batch 2, nhead 4, 300 rows.
+Json small_levers(const std::string& device) {
+  return swept(
+      {"levers", "--device", device, "--batch", "2", "--nhead", "4", "--seq-len", "300"})["levers"];
+}
+
 const Json& leg_of(const Json& groups, int batch, const std::string& name) {
   for (const Json& group : groups) {
     if (group["problem"]["batch"] != batch) continue;
@@ -188,15 +194,7 @@ BOOST_AUTO_TEST_CASE(a_csv_of_a_sweep_holds_every_leg_with_its_rounds) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_is_swept_in_a_worker_and_its_placebo_lever_is_left_out) {
-  const Json levers = swept({"levers",
-                             "--device",
-                             "cpu:threads=1",
-                             "--batch",
-                             "2",
-                             "--nhead",
-                             "4",
-                             "--seq-len",
-                             "300"})["levers"];
+  const Json levers = small_levers("cpu:threads=1");
   const std::string wait = leg_of(levers, 2, "partial_wait")["left_out"];
   BOOST_TEST(wait.find("placebo") != std::string::npos, wait);
   for (const char* leg : {"baseline", "split_major"}) {
@@ -206,15 +204,7 @@ BOOST_AUTO_TEST_CASE(a_cpu_is_swept_in_a_worker_and_its_placebo_lever_is_left_ou
 }
 
 BOOST_AUTO_TEST_CASE(a_leg_that_computes_wrong_has_an_outcome_and_no_gain) {
-  const Json levers = swept({"levers",
-                             "--device",
-                             "faulty:wrong@order=split_major:cpu:threads=1",
-                             "--batch",
-                             "2",
-                             "--nhead",
-                             "4",
-                             "--seq-len",
-                             "300"})["levers"];
+  const Json levers = small_levers("faulty:wrong@order=split_major:cpu:threads=1");
   const Json& leg = leg_of(levers, 2, "split_major");
   BOOST_TEST(leg["outcome"] == "wrong");
   BOOST_TEST(!leg.contains("gain"));
