@@ -46,5 +46,5 @@ function(mla_hip_amd_objects target)
 endfunction()
 
 function(mla_hip_amd_kernels result)
-  set(${result} gpu/amd_launch.hip PARENT_SCOPE)
+  set(${result} gpu/amd_launch.hip hip/amd_info.hip PARENT_SCOPE)
 endfunction()

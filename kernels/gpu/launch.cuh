@@ -37,8 +37,10 @@ class Launcher {
                        hipStream_t stream) const;
 
  private:
-  int compute_units_ = 0;
-  bool dependent_launch_ = false;  // stage 2 is set up while stage 1 runs (sm_90 and later)
+  // Of use to NVIDIA's launcher alone.
+  [[maybe_unused]] int compute_units_ = 0;
+  // Stage 2 is set up while stage 1 runs (sm_90 and later).
+  [[maybe_unused]] bool dependent_launch_ = false;
 };
 
 }  // namespace mla::gpu
