@@ -2,7 +2,6 @@
 #include "kernels/spaces.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "kernels/bh16_layout.h"
@@ -201,44 +200,12 @@ bool starts_with(const std::string& text, const char* prefix) {
   return text.rfind(prefix, 0) == 0;
 }
 
-struct KnownDevice {
-  const char* name;
-  const char* arch;
-  int32_t compute_units;
-  int32_t xcds;
-  int64_t local_memory_bytes;
-};
-
-// CUs and XCDs in the SPX partition mode, from the vendors' product pages.
-constexpr std::array<KnownDevice, 7> kKnownDevices = {{
-    {"MI300X", "gfx942", 304, 8, 64 * 1024},
-    {"MI308X", "gfx942", 80, 4, 64 * 1024},
-    {"MI325X", "gfx942", 304, 8, 64 * 1024},
-    {"MI350X", "gfx950", 256, 8, 160 * 1024},
-    {"MI355X", "gfx950", 256, 8, 160 * 1024},
-    {"H100", "sm_90", 132, 1, 227 * 1024},
-    {"H200", "sm_90", 132, 1, 227 * 1024},
-}};
-
 }  // namespace
 
 Space make_space(const DeviceInfo& device) {
   if (starts_with(device.arch, "gfx")) return amdgcn_space(device);
   if (starts_with(device.arch, "sm_")) return nvidia_space(device);
   return host_space(device);
-}
-
-bool known_device(const std::string& name, DeviceInfo* info) {
-  for (const KnownDevice& device : kKnownDevices) {
-    if (name != device.name) continue;
-    info->name = device.name;
-    info->arch = device.arch;
-    info->compute_units = device.compute_units;
-    info->xcds = device.xcds;
-    info->local_memory_bytes = device.local_memory_bytes;
-    return true;
-  }
-  return false;
 }
 
 }  // namespace mla
