@@ -45,6 +45,48 @@ function(mla_hip_amd_objects target)
   target_include_directories(${target} SYSTEM PRIVATE ${MLA_ROCM_ROOT}/include)
 endfunction()
 
+# The instances of stage 1, one source for each tile_n, depth of the ring and wait: every shape whose LDS fits a target.
+# An instance is named as in its kernels' symbols. Those of gfx942 are the first ones.
+set(MLA_AMD_INSTANCES_gfx942 n16_s2_drain n16_s2_partial n16_s3_drain n16_s3_partial)
+set(MLA_AMD_INSTANCES_gfx950 ${MLA_AMD_INSTANCES_gfx942}
+    n16_s4_drain n16_s4_partial n32_s2_drain n32_s2_partial n32_s3_drain n32_s3_partial n32_s4_drain n32_s4_partial
+    n64_s2_drain n64_s2_partial)
+
+# Sets `result` to the generated source of an instance.
+function(mla_amd_stage1_source result instance)
+  string(REGEX MATCH "^n([0-9]+)_s([0-9]+)_([a-z]+)$" INSTANCE ${instance})
+  set(TILE_N ${CMAKE_MATCH_1})
+  set(STAGES ${CMAKE_MATCH_2})
+  set(WAIT_drain kDrain)
+  set(WAIT_partial kPartial)
+  set(WAIT ${WAIT_${CMAKE_MATCH_3}})
+  set(source ${CMAKE_BINARY_DIR}/amd_instances/stage1_${INSTANCE}.hip)
+  configure_file(${PROJECT_SOURCE_DIR}/kernels/gpu/amd_stage1_instance.hip.in ${source} @ONLY)
+  set(${result} ${source} PARENT_SCOPE)
+endfunction()
+
 function(mla_hip_amd_kernels result)
-  set(${result} gpu/amd_launch.hip hip/amd_info.hip PARENT_SCOPE)
+  set(sources "")
+  set(declarations "")
+  set(entries "")
+  foreach(instance ${MLA_AMD_INSTANCES_gfx950})
+    mla_amd_stage1_source(source ${instance})
+    list(APPEND sources ${source})
+    string(APPEND declarations "extern const AmdStage1Instance kStage1_${instance};\n")
+    string(APPEND entries "    &kStage1_${instance},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/gpu/generated/kernels/gpu/amd_stage1_instances.cuh CONTENT
+"// SPDX-License-Identifier: MIT
+// Generated from the list in cmake/MlaHipAmd.cmake.
+#pragma once
+
+#include \"kernels/gpu/amd_instances.cuh\"
+
+namespace mla::gpu {
+${declarations}
+inline constexpr const AmdStage1Instance* kStage1Instances[] = {
+${entries}};
+}  // namespace mla::gpu
+" @ONLY)
+  set(${result} gpu/amd_launch.hip gpu/amd_stage2_kernels.hip hip/amd_info.hip ${sources} PARENT_SCOPE)
 endfunction()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// LDS of a stage-1 workgroup on AMD, as numbers for host and device: the copy ring, the exchange of
-// partial scores, and the prefetched page numbers. One workgroup is four waves, which share a block
-// of tile_n KV rows.
+// LDS of the workgroups on AMD, as numbers for host and device. Of stage 1: the copy ring, the
+// exchange of partial scores, and the prefetched page numbers; four waves share a block of tile_n
+// KV rows. Of stage 2: the sums of the classes that the splits are dealt over.
 #pragma once
 
 #include <cstdint>
@@ -32,5 +32,17 @@ struct AmdLayout {
   constexpr int pages_offset() const { return exchange_offset() + kStage1Waves * 16 * 16 * 4; }
   constexpr int bytes() const { return pages_offset() + kStage1Waves * 2 * kWaveLanes * 4; }
 };
+
+inline constexpr int kMaxMergeWaves = 8;
+inline constexpr int kMaxMergeClasses = 16;
+
+// A class without a split would only take LDS.
+constexpr int amd_merge_classes(int splits) {
+  return splits < kMaxMergeClasses ? splits : kMaxMergeClasses;
+}
+// Of each class a slice's columns and the sum of its weights.
+constexpr int amd_merge_bytes(int splits, int stage2_tiles) {
+  return amd_merge_classes(splits) * (kValueDim / stage2_tiles + 1) * 4;
+}
 
 }  // namespace mla

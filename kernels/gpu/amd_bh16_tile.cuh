@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tile operations of four waves over MFMA: 16 rows of queries against kTileN cached rows in LDS.
+// The tile operations of four waves over MFMA: 16 rows of queries against kTileN cached rows in
+// LDS.
 //   scores   each wave multiplies 16 tokens by its part of the 576 columns; the partial sums are
 //            added through LDS, so that every wave holds all scores
 //   output   each wave owns 128 of the 512 columns for all 16 rows
@@ -15,7 +16,7 @@ template <int kTileN>
 class Bh16Tile {
  public:
   static constexpr int kTokenTiles = kTileN / 16;
-  static constexpr int kParts = kStage1Waves / kTokenTiles;       // of the contraction
+  static constexpr int kParts = kStage1Waves / kTokenTiles;        // of the contraction
   static constexpr int kLatentSteps = kLatentBytes / 64 / kParts;  // of 32 columns
   // Two steps are all there are: with four parts half of the waves have one of zero queries.
   static constexpr int kRopeSteps = kParts == 1 ? 2 : 1;
@@ -141,7 +142,9 @@ class Bh16Tile {
     }
   }
 
-  __device__ static Rows exp2(const Rows& x) { return {{exp2_approx(x[0])}}; }
+  __device__ static Rows exp2(const Rows& x) {
+    return {{exp2_approx(x[0])}};
+  }
 
   // The row sum of the four lanes of a head.
   __device__ static Rows total(Rows sum) {
@@ -174,8 +177,12 @@ class Bh16Tile {
  private:
   static constexpr int kTileBytes = 16 * 16 * 4;  // of scores
 
-  __device__ static int token_tile() { return wave_index() % kTokenTiles; }
-  __device__ static int part() { return wave_index() / kTokenTiles; }
+  __device__ static int token_tile() {
+    return wave_index() % kTokenTiles;
+  }
+  __device__ static int part() {
+    return wave_index() / kTokenTiles;
+  }
 
   // Where this lane's 8 elements of a step of the contraction begin, in bytes of the latent part.
   // Lanes 0..15 and 16..31 read 256 bytes apart: LDS serves 16 lanes at a time that are not always
@@ -183,10 +190,14 @@ class Bh16Tile {
   __device__ static int latent_column(int step) {
     return step_bytes(step) + quarter() % 2 * 256 + quarter() / 2 * 16;
   }
-  __device__ static constexpr int step_bytes(int step) { return step / 8 * 512 + step % 8 * 32; }
+  __device__ static constexpr int step_bytes(int step) {
+    return step / 8 * 512 + step % 8 * 32;
+  }
 
   // Of this wave; 2 and above have no columns.
-  __device__ static int rope_step(int s) { return kParts == 1 ? s : part(); }
+  __device__ static int rope_step(int s) {
+    return kParts == 1 ? s : part();
+  }
   __device__ static int rope_chunk(int step) {
     return step % 2 * 4 + quarter() % 2 * 2 + quarter() / 2;
   }
@@ -217,7 +228,8 @@ class Bh16Tile {
   }
 
   // Two tiles of tokens a product, or the only one.
-  __device__ void multiply_values_transposed(uint32_t address, const Bf16x4 (&weights)[kTokenTiles]) {
+  __device__ void multiply_values_transposed(uint32_t address,
+                                             const Bf16x4 (&weights)[kTokenTiles]) {
     constexpr int kWidth = kTokenTiles == 1 ? 1 : 2;
     constexpr int kProducts = kTokenTiles / kWidth * kOutputTiles;
     constexpr int kInFlight = 6;  // products whose reads are
@@ -231,7 +243,7 @@ class Bh16Tile {
     unrolled<kInFlight>(read);
     unrolled<kProducts>([&](auto i) {
       constexpr int kBehind = kProducts - 1 - i;
-      wait_reads<kWidth * (kBehind < kInFlight - 1 ? kBehind : kInFlight - 1)>();
+      wait_reads<kWidth*(kBehind < kInFlight - 1 ? kBehind : kInFlight - 1)>();
       unrolled<kWidth>([&](auto half) { arrived(values[i][half]); });
       constexpr int t = i / kOutputTiles * kWidth;
       Float4& output = output_[i % kOutputTiles];

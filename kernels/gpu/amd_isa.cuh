@@ -22,6 +22,8 @@ inline constexpr bool kGfx950 = true;
 inline constexpr bool kGfx950 = false;
 #endif
 
+inline constexpr int kTargetLdsBytes = (kGfx950 ? 160 : 64) * 1024;
+
 // Bytes a lane copies into LDS by one instruction.
 inline constexpr int kCopyBytes = kGfx950 ? 16 : 4;
 
@@ -136,8 +138,8 @@ class GlobalPool {
 
 // One 32-bit number a lane into LDS, at `local` + 4 * lane.
 __device__ inline void copy_number(const int32_t* source, uint32_t local) {
-  auto* address = reinterpret_cast<__attribute__((address_space(1))) void*>(
-      reinterpret_cast<uint64_t>(source));
+  auto* address =
+      reinterpret_cast<__attribute__((address_space(1))) void*>(reinterpret_cast<uint64_t>(source));
   __builtin_amdgcn_global_load_lds(address, local_pointer<void>(local), 4, 0, 0);
 }
 
@@ -158,10 +160,10 @@ __device__ inline Float4 multiply_add32(Bf16x8 a, Bf16x8 b, Float4 c) {
 #endif
 }
 
-// LDS accesses of a loop with copies in flight. The compiler takes a plain access, or the builtin of a
-// transposed one, for a reader of what the copies write and may put a wait for all of them before
-// it. As for copies, wait_reads<n>() says how many younger ones may be outstanding (LDS answers in
-// order), and arrived() keeps a value from being used before that wait.
+// LDS accesses of a loop with copies in flight. The compiler takes a plain access, or the builtin
+// of a transposed one, for a reader of what the copies write and may put a wait for all of them
+// before it. As for copies, wait_reads<n>() says how many younger ones may be outstanding (LDS
+// answers in order), and arrived() keeps a value from being used before that wait.
 template <int kOffset, class T>
 __device__ void read_local(uint32_t address, T* value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 16);
@@ -220,9 +222,9 @@ __device__ void unrolled(const Step& step) {
 
 // Of the lane whose number differs by `mask`.
 __device__ inline float other_lane(float value, int mask) {
-  return __builtin_bit_cast(float,
-                            __builtin_amdgcn_ds_bpermute((lane_index() ^ mask) * 4,
-                                                         __builtin_bit_cast(int, value)));
+  return __builtin_bit_cast(
+      float,
+      __builtin_amdgcn_ds_bpermute((lane_index() ^ mask) * 4, __builtin_bit_cast(int, value)));
 }
 
 }  // namespace mla::gpu

@@ -51,7 +51,10 @@ class CopyRing {
   // the block kStages + 1 before that use has been waited for; waits are in order of issue.
   static_assert(kStages + 1 <= kTurnBlocks);
 
-  __device__ CopyRing(const DecodeParams& p, const Pool& pool, const int32_t* pages, Walk<kTileN> walk)
+  __device__ CopyRing(const DecodeParams& p,
+                      const Pool& pool,
+                      const int32_t* pages,
+                      Walk<kTileN> walk)
       : pool_(pool),
         pages_(pages),
         walk_(walk),
@@ -67,13 +70,16 @@ class CopyRing {
     for (int c = 0; c < kRopeCopies; ++c) {
       const int row = first + rope_row(c);
       const int in_row = lane_index() % kRopeLanes * kCopyBytes;
-      rope_column_[c] = kLatentBytes + (in_row ^ rope_swizzle(row) * 16);  // mutation: wrong_swizzle
+      rope_column_[c] =
+          kLatentBytes + (in_row ^ rope_swizzle(row) * 16);  // mutation: wrong_swizzle
       rope_token_[c] = token_of(row);
     }
   }
 
   // Asks for the page numbers of the first turn; wait_copies<0>() has to follow.
-  __device__ void prefetch() { fetch_pages(0); }
+  __device__ void prefetch() {
+    fetch_pages(0);
+  }
 
   // Resolves the next block's rows; behind the last block, rows that are never copied.
   __device__ void locate() {
@@ -132,7 +138,9 @@ class CopyRing {
   }
 
   // Rows behind the end of the range are copies of its last row: finite, and of weight 0.
-  __device__ int32_t clamped(int32_t n) const { return min(n, walk_.end - 1); }
+  __device__ int32_t clamped(int32_t n) const {
+    return min(n, walk_.end - 1);
+  }
 
   // Where the page numbers of the wave's rows lie: a ring of two turns.
   __device__ static uint32_t pages_ring() {
@@ -154,7 +162,7 @@ class CopyRing {
   Walk<kTileN> walk_;
   uint32_t row_bytes_;
   int page_shift_;
-  int turn_token_;  // of the row whose page number this lane fetches
+  int turn_token_;   // of the row whose page number this lane fetches
   int located_ = 0;  // blocks
   int issued_ = 0;
   uint32_t stage_ = 0;  // the next one to fill

@@ -54,6 +54,7 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
   using Ring = CopyRing<kTileN, kStages, Pool>;
   constexpr float kLog2e = 1.44269504f;
   constexpr AmdLayout kLayout = {kTileN, kStages};
+  if constexpr (kLayout.bytes() > kTargetLdsBytes) return;  // never launched on this target
   constexpr int kAhead = kStages - 1;
   constexpr int kYounger = kWait == Wait::kDrain ? 0 : kAhead;
   const Stage1Work<kTileN> work(p, config, static_cast<int32_t>(blockIdx.x));
