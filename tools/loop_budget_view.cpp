@@ -13,25 +13,26 @@ std::string pipe_cell(double cycles, double memory_cycles) {
 Table budget_table(const std::vector<LoopBudget>& budgets) {
   Table table;
   table.column("loop");
-  for (const char* title : {"memory", "MFMA", "VALU", "SALU", "LDS", "VMEM", "addresses",
-                            "in flight", "covers"}) {
+  for (const char* title :
+       {"memory", "MFMA", "VALU", "SALU", "LDS", "VMEM", "addresses", "in flight", "covers"}) {
     table.column(title, Table::Align::kRight);
   }
   table.column("verdict");
   for (const LoopBudget& budget : budgets) {
     const double memory = budget.memory_cycles;
-    table.row({symbol_name(budget.kernel),
-               fmt::format("{:.0f}", memory),
-               pipe_cell(budget.cycles.mfma, memory),
-               pipe_cell(budget.cycles.valu, memory),
-               pipe_cell(budget.cycles.salu, memory),
-               pipe_cell(budget.cycles.lds, memory),
-               pipe_cell(budget.cycles.vmem, memory),
-               fmt::format("{:.0f} %", 100 * budget.address_share),
-               fmt::format("{:.1f} KiB", budget.in_flight_bytes / 1024),
-               fmt::format("{:.0f} ns", budget.covered_ns),
-               budget.misses.empty() ? "ok" : fmt::format("{}", fmt::join(budget.misses, "; "))},
-              budget.misses.empty() ? Style::kGood : Style::kPlain);
+    table.row(
+        {symbol_name(budget.kernel),
+         fmt::format("{:.0f}", memory),
+         pipe_cell(budget.cycles.mfma, memory),
+         pipe_cell(budget.cycles.valu, memory),
+         pipe_cell(budget.cycles.salu, memory),
+         pipe_cell(budget.cycles.lds, memory),
+         pipe_cell(budget.cycles.vmem, memory),
+         fmt::format("{:.0f} %", 100 * budget.address_share),
+         fmt::format("{:.1f} KiB", budget.in_flight_bytes / 1024),
+         fmt::format("{:.0f} ns", budget.covered_ns),
+         budget.misses.empty() ? "ok" : fmt::format("misses {}", fmt::join(budget.misses, ", "))},
+        budget.misses.empty() ? Style::kGood : Style::kPlain);
   }
   return table;
 }
