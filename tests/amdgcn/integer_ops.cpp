@@ -194,9 +194,28 @@ void add_bits(OpTable* table) {
   table->insert(ops.begin(), ops.end());
 }
 
+// V_BITOP3_B32 (gfx950): bit 4 a + 2 b + c of the truth table, for each bit of the sources.
+void bitwise_by_table(Wave& wave, const Op& op) {
+  const LaneValues<u32> a(wave, op, 1);
+  const LaneValues<u32> b(wave, op, 2);
+  const LaneValues<u32> c(wave, op, 3);
+  LaneResult<u32> result;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 bits = 0;
+    for (int row = 0; row < 8; ++row) {
+      if ((op.truth_table >> row & 1) == 0) continue;
+      bits |= ((row & 4) != 0 ? a[lane] : ~a[lane]) & ((row & 2) != 0 ? b[lane] : ~b[lane]) &
+              ((row & 1) != 0 ? c[lane] : ~c[lane]);
+    }
+    result.set(lane, bits);
+  }
+  result.write(wave, op);
+}
+
 }  // namespace
 
 void add_integer_ops(OpTable* table) {
+  (*table)["v_bitop3_b32"] = {bitwise_by_table, Family::kVector, {}};
   add_arithmetic(table);
   add_carries(table);
   add_bits(table);

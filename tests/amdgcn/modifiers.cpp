@@ -123,6 +123,7 @@ bool is_known(std::string_view name, Family family, Encoding encoding) {
       break;
   }
   if (encoding == Encoding::kSdwa) return one_of({"dst_sel", "dst_unused", "src0_sel", "src1_sel"});
+  if (name == "bitop3") return true;
   return encoding == Encoding::kDpp;  // decode_dpp refuses what it does not know
 }
 
@@ -142,6 +143,7 @@ void decode_modifiers(const Instruction& instruction, Family family, Op* op) {
   op->to_lds = is_load_to_lds(instruction);
   op->offset_enabled = instruction.has("offen");
   op->returns = instruction.has("sc0");
+  op->truth_table = static_cast<uint8_t>(instruction.value_of("bitop3").value_or(0));
   decode_bits(instruction, "op_sel", &op->select_low);
   decode_bits(instruction, "op_sel_hi", &op->select_high);
   decode_bits(instruction, "neg_lo", &op->negate_low);

@@ -95,6 +95,7 @@ struct Op {
   std::array<bool, 3> select_high = {true, true, true};
   std::array<bool, 3> negate_low = {false, false, false};
   std::array<bool, 3> negate_high = {false, false, false};
+  uint8_t truth_table = 0;  // of v_bitop3_b32
   std::shared_ptr<const Dpp> dpp;
   std::shared_ptr<const Sdwa> sdwa;
 
