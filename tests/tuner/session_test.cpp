@@ -137,13 +137,14 @@ BOOST_AUTO_TEST_CASE(fewer_final_rounds_than_the_first_look_are_refused) {
 
 BOOST_AUTO_TEST_CASE(every_option_that_changes_the_measurement_changes_the_protocol) {
   const std::string plain = protocol_text({});
-  SessionOptions rounds, most, baseline, only, budget;
+  SessionOptions rounds, most, baseline, only, order, budget;
   rounds.final_rounds = 30;
   most.max_configs = 5;
   baseline.baseline = "drained";
   only.only = {KernelConfig{}};
+  order.estimate_us = [](const Problem&, const KernelConfig&) { return 1.0; };
   budget.budget_s = 5;
-  for (const SessionOptions& options : {rounds, most, baseline, only})
+  for (const SessionOptions& options : {rounds, most, baseline, only, order})
     BOOST_TEST(protocol_text(options) != plain);
   BOOST_TEST(protocol_text(budget) == plain);
 }
