@@ -40,9 +40,8 @@ std::vector<std::string> misses_of(const LoopBudget& budget, const std::string& 
   }
   const auto least = static_cast<double>(least_in_flight_bytes(arch));
   if (budget.in_flight_bytes < least) {
-    misses.push_back(fmt::format("{:.1f} KiB in flight, below {:.0f}",
-                                 budget.in_flight_bytes / 1024,
-                                 least / 1024));
+    misses.push_back(fmt::format(
+        "{:.1f} KiB in flight, below {:.0f}", budget.in_flight_bytes / 1024, least / 1024));
   }
   if (budget.address_share > kMaxAddressShare) {
     misses.push_back(fmt::format("addresses take {:.0f} % of the issue cycles, above {:.0f} %",

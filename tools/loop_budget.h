@@ -34,12 +34,12 @@ std::optional<CardRates> card_rates(const DeviceInfo& device);
 
 struct LoopBudget {
   AmdStage1 kernel;
-  double memory_cycles = 0;        // of a block at the CU's share of the bandwidth
-  amdgcn::PipeCycles cycles;       // of a block: MFMA, VALU and SALU of a SIMD, LDS and VMEM of a CU
-  double busiest_share = 0;        // of memory_cycles, of the busiest pipe
-  double in_flight_bytes = 0;      // by one workgroup while it computes
-  double covered_ns = 0;           // the latency that those hide at full bandwidth
-  double address_share = 0;        // of the issue cycles
+  double memory_cycles = 0;    // of a block at the CU's share of the bandwidth
+  amdgcn::PipeCycles cycles;   // of a block: MFMA, VALU and SALU of a SIMD, LDS and VMEM of a CU
+  double busiest_share = 0;    // of memory_cycles, of the busiest pipe
+  double in_flight_bytes = 0;  // by one workgroup while it computes
+  double covered_ns = 0;       // the latency that those hide at full bandwidth
+  double address_share = 0;    // of the issue cycles
   std::vector<std::string> misses;  // which limits, and by what; empty: all are met
 };
 

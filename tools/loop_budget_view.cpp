@@ -13,8 +13,8 @@ std::string pipe_cell(double cycles, double memory_cycles) {
 Table budget_table(const std::vector<LoopBudget>& budgets) {
   Table table;
   table.column("loop");
-  for (const char* title : {"memory", "MFMA", "VALU", "SALU", "LDS", "VMEM", "addresses",
-                            "in flight", "covers"}) {
+  for (const char* title :
+       {"memory", "MFMA", "VALU", "SALU", "LDS", "VMEM", "addresses", "in flight", "covers"}) {
     table.column(title, Table::Align::kRight);
   }
   table.column("verdict");
