@@ -75,6 +75,7 @@ OpTable full_table() {
                          add_control_ops,
                          add_integer_ops,
                          add_float_ops,
+                         add_division_ops,
                          add_convert_ops,
                          add_compare_ops,
                          add_packed_ops,

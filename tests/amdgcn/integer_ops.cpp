@@ -194,7 +194,8 @@ void add_bits(OpTable* table) {
   table->insert(ops.begin(), ops.end());
 }
 
-// V_BITOP3_B32 (gfx950): bit 4 a + 2 b + c of the truth table, for each bit of the sources.
+// V_BITOP3 (gfx950): bit 4 a + 2 b + c of the truth table, for each bit of the sources.
+template <u32 kMask>
 void bitwise_by_table(Wave& wave, const Op& op) {
   const LaneValues<u32> a(wave, op, 1);
   const LaneValues<u32> b(wave, op, 2);
@@ -207,7 +208,7 @@ void bitwise_by_table(Wave& wave, const Op& op) {
       bits |= ((row & 4) != 0 ? a[lane] : ~a[lane]) & ((row & 2) != 0 ? b[lane] : ~b[lane]) &
               ((row & 1) != 0 ? c[lane] : ~c[lane]);
     }
-    result.set(lane, bits);
+    result.set(lane, bits & kMask);
   }
   result.write(wave, op);
 }
@@ -215,7 +216,8 @@ void bitwise_by_table(Wave& wave, const Op& op) {
 }  // namespace
 
 void add_integer_ops(OpTable* table) {
-  (*table)["v_bitop3_b32"] = {bitwise_by_table, Family::kVector, {}};
+  (*table)["v_bitop3_b32"] = {bitwise_by_table<0xFFFFFFFF>, Family::kVector, {}};
+  (*table)["v_bitop3_b16"] = {bitwise_by_table<0xFFFF>, Family::kVector, {}};
   add_arithmetic(table);
   add_carries(table);
   add_bits(table);

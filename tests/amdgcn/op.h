@@ -110,6 +110,7 @@ void add_scalar_ops(OpTable* table);
 void add_control_ops(OpTable* table);
 void add_integer_ops(OpTable* table);
 void add_float_ops(OpTable* table);
+void add_division_ops(OpTable* table);
 void add_convert_ops(OpTable* table);
 void add_compare_ops(OpTable* table);
 void add_packed_ops(OpTable* table);
