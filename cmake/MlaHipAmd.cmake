@@ -90,3 +90,20 @@ ${entries}};
 " @ONLY)
   set(${result} gpu/amd_launch.hip gpu/amd_stage2_kernels.hip hip/amd_info.hip ${sources} PARENT_SCOPE)
 endfunction()
+
+# The target amd_code_objects: amdgcn/stage1_INSTANCE.ARCH.co and amdgcn/stage2.ARCH.co in the current build folder, the
+# program's kernels without their host part. MLA_AMD_CODE_OBJECTS lists them for every folder.
+function(mla_amd_code_objects)
+  set(outputs "")
+  foreach(arch ${MLA_AMDGPU_TARGETS})
+    foreach(instance ${MLA_AMD_INSTANCES_${arch}})
+      mla_amd_stage1_source(source ${instance})
+      mla_amdgcn_code_object(output NAME stage1_${instance} ARCH ${arch} SOURCE ${source})
+      list(APPEND outputs ${output})
+    endforeach()
+    mla_amdgcn_code_object(output NAME stage2 ARCH ${arch} SOURCE gpu/amd_stage2_kernels.hip)
+    list(APPEND outputs ${output})
+  endforeach()
+  add_custom_target(amd_code_objects DEPENDS ${outputs})
+  set(MLA_AMD_CODE_OBJECTS ${outputs} CACHE INTERNAL "amdgcn code objects of the program's kernels")
+endfunction()

@@ -200,6 +200,10 @@ __device__ inline float log2_approx(float x) {
   return __builtin_amdgcn_logf(x);
 }
 
+__device__ inline float reciprocal_approx(float x) {
+  return __builtin_amdgcn_rcpf(x);
+}
+
 // Instructions before it stay before it.
 __device__ inline void keep_order() {
   __builtin_amdgcn_sched_barrier(0);

@@ -31,7 +31,7 @@ __device__ void store_work(const Tile& tile,
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
   const int64_t row = int64_t{work.token} * p.nhead + head;
   const bool empty = state.sum[0] == 0.0f;
-  const float scale = empty ? 0.0f : 1.0f / state.sum[0];
+  const float scale = empty ? 0.0f : reciprocal_approx(state.sum[0]);
   const float lse =
       empty ? -INFINITY : (state.max[0] + log2_approx(state.sum[0])) * static_cast<float>(kLn2);
   float* lse_target = nullptr;

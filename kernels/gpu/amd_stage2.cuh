@@ -100,7 +100,7 @@ __device__ void stage2_bh16(const DecodeParams& p, const KernelConfig& config) {
 
   float total = 0;
   for (int c = 0; c < classes; ++c) total += class_weights[c];
-  const float scale = total > 0 ? 1.0f / total : 0;
+  const float scale = total > 0 ? reciprocal_approx(total) : 0;
   for (int i = static_cast<int>(threadIdx.x); i < Slice::kColumns / 4;
        i += static_cast<int>(blockDim.x)) {
     Float4 sum = {0, 0, 0, 0};
