@@ -27,25 +27,6 @@ int64_t local_memory_limit(int ordinal) {
 #endif
 }
 
-// 0 where the runtime does not tell: hipDeviceProp_t has fields that this platform leaves empty, so
-// everything but the name is read as an attribute.
-DeviceInfo read_info(int ordinal) {
-  hipDeviceProp_t properties = {};
-  check(hipGetDeviceProperties(&properties, ordinal), "hip:" + std::to_string(ordinal));
-  DeviceInfo info;
-  info.name = properties.name;
-  info.arch =
-      "sm_" + std::to_string(10 * attribute(hipDeviceAttributeComputeCapabilityMajor, ordinal) +
-                             attribute(hipDeviceAttributeComputeCapabilityMinor, ordinal));
-  char pci_id[32] = "";
-  if (hipDeviceGetPCIBusId(pci_id, sizeof pci_id, ordinal) == hipSuccess) info.pci_id = pci_id;
-  info.compute_units = attribute(hipDeviceAttributeMultiprocessorCount, ordinal);
-  info.memory_bytes = static_cast<int64_t>(properties.totalGlobalMem);
-  info.local_memory_bytes = local_memory_limit(ordinal);
-  info.last_level_cache_bytes = attribute(hipDeviceAttributeL2CacheSize, ordinal);
-  return info;
-}
-
 class HipDevice : public Device {
  public:
   HipDevice(int ordinal, const DeviceInfo& info)
@@ -80,6 +61,25 @@ int parse_ordinal(const std::string& spec) {
 
 }  // namespace
 
+// 0 where the runtime does not tell: hipDeviceProp_t has fields that this platform leaves empty, so
+// everything but the name is read as an attribute.
+DeviceInfo gpu_info(int ordinal) {
+  hipDeviceProp_t properties = {};
+  check(hipGetDeviceProperties(&properties, ordinal), "hip:" + std::to_string(ordinal));
+  DeviceInfo info;
+  info.name = properties.name;
+  info.arch =
+      "sm_" + std::to_string(10 * attribute(hipDeviceAttributeComputeCapabilityMajor, ordinal) +
+                             attribute(hipDeviceAttributeComputeCapabilityMinor, ordinal));
+  char pci_id[32] = "";
+  if (hipDeviceGetPCIBusId(pci_id, sizeof pci_id, ordinal) == hipSuccess) info.pci_id = pci_id;
+  info.compute_units = attribute(hipDeviceAttributeMultiprocessorCount, ordinal);
+  info.memory_bytes = static_cast<int64_t>(properties.totalGlobalMem);
+  info.local_memory_bytes = local_memory_limit(ordinal);
+  info.last_level_cache_bytes = attribute(hipDeviceAttributeL2CacheSize, ordinal);
+  return info;
+}
+
 HipExecutor& executor_of(Device& device) {
   auto* hip = dynamic_cast<HipDevice*>(&device);
   if (hip == nullptr) throw Error(ErrorCode::kInternal, "not a HIP device: " + device.info().name);
@@ -98,7 +98,7 @@ std::vector<DeviceListing> list_hip_devices() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     const std::string spec = "hip:" + std::to_string(ordinal);
     try {
-      devices.push_back({spec, read_info(ordinal), ""});
+      devices.push_back({spec, gpu_info(ordinal), ""});
     } catch (const Error& error) {
       devices.push_back({spec, {}, error.what()});
     }
@@ -106,7 +106,7 @@ std::vector<DeviceListing> list_hip_devices() {
   return devices;
 }
 
-std::unique_ptr<Device> open_hip_device(const std::string& spec) {
+int find_gpu(const std::string& spec) {
   const int ordinal = parse_ordinal(spec);
   int count = 0;
   const hipError_t status = hipGetDeviceCount(&count);
@@ -117,8 +117,13 @@ std::unique_ptr<Device> open_hip_device(const std::string& spec) {
                     (status != hipSuccess ? describe(status)
                                           : std::to_string(count) + " GPUs are visible"));
   }
+  return ordinal;
+}
+
+std::unique_ptr<Device> open_hip_device(const std::string& spec) {
+  const int ordinal = find_gpu(spec);
   check(hipSetDevice(ordinal), spec);
-  return std::make_unique<HipDevice>(ordinal, read_info(ordinal));
+  return std::make_unique<HipDevice>(ordinal, gpu_info(ordinal));
 }
 
 }  // namespace mla::hip

@@ -17,37 +17,10 @@
 
 #include "tests/policy/abi_support.h"
 #include "tests/policy/tuned_database.h"
+#include "tests/support/allocations.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace mla::testing;
-
-namespace {
-std::atomic<uint64_t> allocations{0};
-}
-
-// The executable's definitions replace the C library's for every shared library too.
-extern "C" {
-void* __libc_malloc(size_t);
-void __libc_free(void*);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* malloc(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_malloc(size);
-}
-void free(void* memory) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  __libc_free(memory);
-}
-void* calloc(size_t count, size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_calloc(count, size);
-}
-void* realloc(void* memory, size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_realloc(memory, size);
-}
-}
 
 namespace {
 
