@@ -40,6 +40,14 @@ typedef enum mla_source {
   MLA_SOURCE_COUNT = 6
 } mla_source;
 
+/* What answers. Stable: never renumbered. */
+typedef enum mla_mode {
+  MLA_MODE_LOOKUP = 0,
+  MLA_MODE_OFF = 1,          /* the default policy */
+  MLA_MODE_DETERMINISTIC = 2 /* splits that do not depend on the batch: a request's result is then
+                                the same bits whatever requests share the launch */
+} mla_mode;
+
 typedef struct mla_policy mla_policy;
 
 typedef struct mla_shape {
@@ -72,7 +80,8 @@ MLA_POLICY_API uint32_t mla_policy_version(void);
 
 /* Opens a policy for one device. `paths` are database files, a later one's rows win over an earlier
  * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons.
- * MLA_TUNE_MODE=off switches lookups off. The environment is read here and nowhere else.
+ * MLA_TUNE_MODE (lookup, off, deterministic) is the mode and MLA_TUNE_PIN a text for
+ * mla_policy_pin(). The environment is read here and nowhere else.
  *
  * MLA_ERROR_DATABASE still yields a working handle: files that cannot be used (or no file at all)
  * are one warning each in the status text, and shapes that only they know get the default policy.
@@ -90,8 +99,8 @@ MLA_POLICY_API mla_status mla_policy_plan(mla_policy* policy,
                                           mla_plan* plan);
 
 /* Workspace that suffices for every plan of this policy whose batch, nhead and q_len are at most
- * the shape's; the other fields are not looked at. Monotone in the three. Ask again after a reload.
- */
+ * the shape's; the other fields are not looked at. Monotone in the three. Ask again after a reload,
+ * a pin or a change of the mode. */
 MLA_POLICY_API mla_status mla_policy_workspace_bound(mla_policy* policy,
                                                      const mla_shape* shape,
                                                      int64_t* bytes);
@@ -99,6 +108,33 @@ MLA_POLICY_API mla_status mla_policy_workspace_bound(mla_policy* policy,
 /* Reads the same files again and swaps the table. Where one cannot be used the old table stays and
  * the status text says why. Returns when no plan uses the old table any more. */
 MLA_POLICY_API mla_status mla_policy_reload(mla_policy* policy);
+
+/* For comparisons: what plans answer from now on; plans may be in progress. In a mode other than
+ * lookup, and while something is pinned, the source of an answer is MLA_SOURCE_DISABLED. Files that
+ * were not read so far, because the policy was opened in another mode, are read here. */
+MLA_POLICY_API mla_status mla_policy_set_mode(mla_policy* policy, mla_mode mode);
+
+/* Holds knobs of every plan at the values of a text like "splits=32 wait=partial"; the default
+ * policy fills the gaps, and answers alone where the result is not legal for a shape. Null or empty
+ * ends it. MLA_MODE_OFF comes first. On MLA_ERROR_USAGE nothing changes and the status text says
+ * why. */
+MLA_POLICY_API mla_status mla_policy_pin(mla_policy* policy, const char* knobs);
+
+/* Equal for policies that answer every shape alike: the same advice for the same kind of device,
+ * whatever files it came from, the same mode and pin. Ranks of one job compare it before they
+ * start. 0: no policy. */
+MLA_POLICY_API uint64_t mla_policy_fingerprint(mla_policy* policy);
+
+/* The time that one step of this shape took, so that misses are weighed by their share of it. As
+ * cheap as a plan and under the same promises. */
+MLA_POLICY_API mla_status mla_policy_report(mla_policy* policy,
+                                            const mla_shape* shape,
+                                            double time_us);
+
+/* Copies the shapes that no database answered since the policy was opened, as `mla-tune db miss`
+ * reads them, cut to `size` bytes with the terminating zero. Returns the bytes that the whole text
+ * needs. Lengths within 9 % count as one shape; there is room for 1,024. */
+MLA_POLICY_API size_t mla_policy_misses(mla_policy* policy, char* buffer, size_t size);
 
 /* No other call on this policy may be in progress. Null is allowed. */
 MLA_POLICY_API void mla_policy_close(mla_policy* policy);

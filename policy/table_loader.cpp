@@ -6,6 +6,7 @@
 
 #include "db/snapshot.h"
 #include "kernels/error.h"
+#include "policy/fingerprint.h"
 
 namespace mla::policy {
 namespace {
@@ -180,6 +181,17 @@ std::vector<SplitsNeed> splits_needs(const std::vector<TunedRow>& rows) {
   return needs;
 }
 
+// In the order of their keys. Neither times nor row ids: they change no launch.
+uint64_t fingerprint(const std::vector<TunedRow>& rows) {
+  Fingerprint fingerprint;
+  for (const TunedRow& row : rows) {
+    fingerprint.add(row.entry.key);
+    fingerprint.add(row.entry.config);
+    fingerprint.add(row.entry.ruling);
+  }
+  return fingerprint.value();
+}
+
 }  // namespace
 
 LoadedEntries load_entries(const std::vector<std::string>& paths,
@@ -198,6 +210,7 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
   rows = overlay(std::move(rows));
   loaded.shapes = static_cast<int64_t>(rows.size());
   loaded.needs = splits_needs(rows);
+  loaded.fingerprint = fingerprint(rows);
 
   loaded.entries.reserve(2 * rows.size());
   for (const TunedRow& row : rows) loaded.entries.push_back(row.entry);

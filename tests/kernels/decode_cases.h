@@ -57,8 +57,10 @@ class Tensors {
  public:
   static constexpr float kUnwritten = -1e30f;  // of the LSE; a NaN would not compare
 
-  explicit Tensors(const Workload& workload, int32_t most_splits = 8) {
-    const DecodeParams params = workload.params();
+  explicit Tensors(const Workload& workload, int32_t most_splits = 8)
+      : Tensors(workload.params(), workload.max_length(), most_splits) {}
+
+  Tensors(const DecodeParams& params, int64_t max_seq_len, int32_t most_splits) {
     const int64_t rows = int64_t{params.batch} * params.q_len * params.nhead;
     output.out.assign(static_cast<size_t>(rows * kValueDim), 0xFFFF);
     output.lse.assign(static_cast<size_t>(rows), kUnwritten);
@@ -69,7 +71,7 @@ class Tensors {
     abi.page_size = params.page_size;
     abi.softmax_scale = params.softmax_scale;
     abi.kv_scale = 1;
-    abi.max_seq_len = workload.max_length();
+    abi.max_seq_len = max_seq_len;
     abi.q = params.q;
     abi.q_token_stride = params.q_token_stride;
     abi.q_head_stride = params.q_head_stride;
