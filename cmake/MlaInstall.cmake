@@ -26,7 +26,7 @@ endfunction()
 mla_install_library(mla_policy policy/mla_policy.h "the run-time lookup")
 mla_install_library(mla_decode kernels/decode/mla_decode.h "the decode kernels")
 install(FILES kernels/decode/mla_abi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES policy/python/mla_policy.py DESTINATION ${CMAKE_INSTALL_DATADIR}/mla-tune/python)
+install(DIRECTORY policy/python/mla_tune DESTINATION ${CMAKE_INSTALL_DATADIR}/mla-tune/python FILES_MATCHING PATTERN "*.py")
 
 install(EXPORT mla-tune-targets NAMESPACE mla:: FILE mla-tune-targets.cmake DESTINATION ${MLA_CMAKE_DIR})
 configure_package_config_file(cmake/mla-tune-config.cmake.in mla-tune-config.cmake
