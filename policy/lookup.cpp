@@ -124,6 +124,7 @@ LookupTable::LookupTable(const std::vector<std::string>& paths,
       needs_(std::move(loaded.needs)),
       warnings_(std::move(loaded.warnings)),
       shapes_(loaded.shapes),
+      fingerprint_(loaded.fingerprint),
       failed_files_(loaded.failed_files) {}
 
 Answer LookupTable::find(const Problem& problem, ShapeKey exact) const noexcept {
@@ -204,16 +205,20 @@ Answer LookupTable::default_in_range(const Problem& problem, const char* reason)
   return {.config = default_policy_(problem), .reason = reason};
 }
 
+bool LookupTable::in_range(const Problem& problem) noexcept {
+  Problem of_known_length = problem;
+  if (problem.seq_len == 0) of_known_length.seq_len = kMaxSeqLen;
+  return exact_key(of_known_length) != kNoKey;
+}
+
 Answer LookupTable::default_answer(const Problem& problem,
                                    Source source,
                                    const char* reason) const noexcept {
-  Problem of_known_length = problem;
-  if (problem.seq_len == 0) of_known_length.seq_len = kMaxSeqLen;
-  const bool in_range = exact_key(of_known_length) != kNoKey;
-  return {.config = default_policy_(in_range ? problem : largest_problem()),
+  const bool known = in_range(problem);
+  return {.config = default_policy_(known ? problem : largest_problem()),
           .source = source,
-          .reason = in_range ? reason : "shape out of range",
-          .shape_in_range = in_range};
+          .reason = known ? reason : "shape out of range",
+          .shape_in_range = known};
 }
 
 int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead) const noexcept {

@@ -64,6 +64,9 @@ class LookupTable {
   // The same where the exact key is at hand.
   Answer find(const Problem& problem, ShapeKey exact) const noexcept;
 
+  // Whether it is a problem of problem.h; its length may be unknown.
+  static bool in_range(const Problem& problem) noexcept;
+
   // What find() answers without any database, under the given label.
   Answer default_answer(const Problem& problem, Source source, const char* reason) const noexcept;
 
@@ -78,6 +81,8 @@ class LookupTable {
   int64_t failed_files() const { return failed_files_; }
   // Distinct tuned shapes.
   int64_t rows() const { return shapes_; }
+  // Equal for tables that were loaded from the same advice, whatever files it came from.
+  uint64_t fingerprint() const { return fingerprint_; }
   size_t memory_bytes() const;
   const Space& space() const { return space_; }
   const ShapeTable& table() const { return table_; }
@@ -104,6 +109,7 @@ class LookupTable {
   std::vector<SplitsNeed> needs_;
   std::vector<std::string> warnings_;
   int64_t shapes_;
+  uint64_t fingerprint_;
   int64_t failed_files_;
 };
 

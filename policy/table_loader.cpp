@@ -6,6 +6,7 @@
 
 #include "db/snapshot.h"
 #include "kernels/error.h"
+#include "policy/fingerprint.h"
 
 namespace mla::policy {
 namespace {
@@ -262,6 +263,17 @@ void add_cells(const std::vector<TunedRow>& rows,
   loaded->cells.shrink();
 }
 
+// In the order of their keys. Neither times nor row ids: they change no launch.
+uint64_t fingerprint(const std::vector<TunedRow>& rows) {
+  Fingerprint fingerprint;
+  for (const TunedRow& row : rows) {
+    fingerprint.add(row.entry.key);
+    fingerprint.add(row.entry.config);
+    fingerprint.add(row.entry.ruling);
+  }
+  return fingerprint.value();
+}
+
 }  // namespace
 
 LoadedEntries load_entries(const std::vector<std::string>& paths,
@@ -282,6 +294,7 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
   for (const TunedRow& row : rows) loaded.needs.push_back(row.need);
   add_cells(rows, std::move(read.losses), &loaded);
   merge_needs(&loaded.needs);
+  loaded.fingerprint = fingerprint(rows);
 
   loaded.entries.reserve(2 * rows.size());
   for (const TunedRow& row : rows) loaded.entries.push_back(row.entry);

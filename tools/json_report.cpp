@@ -142,6 +142,15 @@ std::string lookup_bench_json(const LookupBench& bench) {
          {"bytes_per_row", json_number(opening.bytes_per_row)},
          {"goal_bytes_per_row", json_number(opening.goal_bytes_per_row)}});
   }
+  document["concurrent"] = Json::array();
+  for (const ConcurrentLookups& run : bench.concurrent) {
+    document["concurrent"].push_back({{"threads", run.threads},
+                                      {"reloads", run.reloads},
+                                      {"reload_us", json_number(run.reload_us)},
+                                      {"median_ns", json_number(run.median_ns)},
+                                      {"p999_ns", json_number(run.p999_ns)},
+                                      {"goal_ns", json_number(run.goal_ns)}});
+  }
   return json_text(document);
 }
 

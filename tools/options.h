@@ -47,6 +47,7 @@ struct Options {
 
   double budget_s = 0;  // 0: no limit
   int rounds = 0;       // 0: the verb's default
+  int threads = 0;      // the same
   int64_t max_configs = 0;
   uint64_t seed = 1;
   std::string baseline = "default";

@@ -125,6 +125,8 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"baseline", 0, kBaselines, false, kTuning, "what a winner has to beat", kRun,
      [](Options* o, const std::string& v) { o->baseline = parse_choice(v, kBaselines); }},
     {"config", 0, "KNOBS", true, kTuning, "'splits=32 wait=partial': only these are measured; gaps filled by the default", kRun | kBench, set_config},
+    {"threads", 0, "N", false, kTuning, "lookup: reading threads beside one that reloads without end (8)", kBench,
+     [](Options* o, const std::string& v) { o->threads = static_cast<int>(parse_int(v, 1, 128)); }},
     {"lever", 0, kLevers, false, kTuning, "what the dose-response compares with its baseline (wait)", kSweep,
      [](Options* o, const std::string& v) { o->lever = parse_choice(v, kLevers); }},
     {"splits", 0, "LIST", false, kTuning, "split counts of the dose-response (1:256:x2)", kSweep,
