@@ -36,8 +36,6 @@ Source decode_operand(const Operand& operand) {
       break;
     case OperandKind::kFloat:
       source.file = File::kConstant;
-      source.is_float = true;
-      source.number = operand.number;
       source.bits = std::bit_cast<uint32_t>(static_cast<float>(operand.number));
       break;
     case OperandKind::kText:

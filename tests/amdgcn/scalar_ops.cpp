@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scalar arithmetic: SOP1, SOP2, SOPC, SOPK of the CDNA3 ISA manual, section 5 and 12.
 #include <bit>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/error.h"
@@ -92,6 +93,17 @@ uint64_t bit_field(uint64_t value, uint32_t control, uint32_t offset_mask) {
   return width >= 64 ? shifted : shifted & ((uint64_t{1} << width) - 1);
 }
 
+// The 16 bits of an immediate.
+template <class T>
+T extended(T immediate) {
+  return std::is_signed_v<T> ? static_cast<T>(static_cast<int16_t>(immediate))
+                             : static_cast<T>(immediate & 0xFFFF);
+}
+
+int32_t extended16(uint32_t immediate) {
+  return extended(static_cast<int32_t>(immediate));
+}
+
 template <class T>
 void add_comparisons(OpTable* table, const std::string& type) {
   (*table)["s_cmp_eq_" + type] = scalar([](bool& scc, T a, T b) { scc = a == b; });
@@ -100,10 +112,13 @@ void add_comparisons(OpTable* table, const std::string& type) {
   (*table)["s_cmp_ge_" + type] = scalar([](bool& scc, T a, T b) { scc = a >= b; });
   (*table)["s_cmp_lt_" + type] = scalar([](bool& scc, T a, T b) { scc = a < b; });
   (*table)["s_cmp_le_" + type] = scalar([](bool& scc, T a, T b) { scc = a <= b; });
-  for (const char* relation : {"eq", "lg", "gt", "ge", "lt", "le"}) {
-    (*table)[std::string("s_cmpk_") + relation + "_" + type] =
-        (*table)[std::string("s_cmp_") + relation + "_" + type];
-  }
+  // The destination field is the first source; the signed forms extend the sign of their 16 bits.
+  (*table)["s_cmpk_eq_" + type] = scalar([](bool& scc, T a, T b) { scc = a == extended<T>(b); });
+  (*table)["s_cmpk_lg_" + type] = scalar([](bool& scc, T a, T b) { scc = a != extended<T>(b); });
+  (*table)["s_cmpk_gt_" + type] = scalar([](bool& scc, T a, T b) { scc = a > extended<T>(b); });
+  (*table)["s_cmpk_ge_" + type] = scalar([](bool& scc, T a, T b) { scc = a >= extended<T>(b); });
+  (*table)["s_cmpk_lt_" + type] = scalar([](bool& scc, T a, T b) { scc = a < extended<T>(b); });
+  (*table)["s_cmpk_le_" + type] = scalar([](bool& scc, T a, T b) { scc = a <= extended<T>(b); });
 }
 
 // The bitwise instructions, for 32 and 64 bits.
@@ -217,22 +232,21 @@ void add_arithmetic(OpTable* table) {
              static_cast<int32_t>(static_cast<uint32_t>(shifted) << (32 - width)) >> (32 - width));
        })},
       {"s_sext_i32_i8", scalar([](bool&, uint32_t a) { return int32_t{static_cast<int8_t>(a)}; })},
-      {"s_sext_i32_i16",
-       scalar([](bool&, uint32_t a) { return int32_t{static_cast<int16_t>(a)}; })},
+      {"s_sext_i32_i16", scalar([](bool&, uint32_t a) { return extended16(a); })},
       {"s_brev_b32", scalar([](bool&, uint32_t a) {
          uint32_t reversed = 0;
          for (int bit = 0; bit < 32; ++bit) reversed |= (a >> bit & 1) << (31 - bit);
          return reversed;
        })},
-      {"s_movk_i32", scalar([](bool&, uint32_t a) { return int32_t{static_cast<int16_t>(a)}; })},
+      {"s_movk_i32", scalar([](bool&, uint32_t a) { return extended16(a); })},
       {"s_addk_i32", scalar_in_place([](bool& scc, int32_t old, uint32_t a) {
-         return wrapped_add(scc, old, int32_t{static_cast<int16_t>(a)});
+         return wrapped_add(scc, old, extended16(a));
        })},
       {"s_mulk_i32", scalar_in_place([](bool&, uint32_t old, uint32_t a) {
-         return old * static_cast<uint32_t>(int32_t{static_cast<int16_t>(a)});
+         return old * static_cast<uint32_t>(extended16(a));
        })},
       {"s_cmovk_i32", scalar_in_place([](bool& scc, uint32_t old, uint32_t a) {
-         return scc ? static_cast<uint32_t>(int32_t{static_cast<int16_t>(a)}) : old;
+         return scc ? static_cast<uint32_t>(extended16(a)) : old;
        })},
       {"s_pack_ll_b32_b16",
        scalar([](bool&, uint32_t a, uint32_t b) { return (a & 0xFFFF) | b << 16; })},
@@ -291,9 +305,6 @@ void add_scalar_ops(OpTable* table) {
   (*table)["s_xor_saveexec_b64"] = saves_exec([](uint64_t s, uint64_t exec) { return s ^ exec; });
   (*table)["s_andn2_saveexec_b64"] =
       saves_exec([](uint64_t s, uint64_t exec) { return s & ~exec; });
-  (*table)["s_andn1_saveexec_b64"] =
-      saves_exec([](uint64_t s, uint64_t exec) { return ~s & exec; });
-  (*table)["s_orn2_saveexec_b64"] = saves_exec([](uint64_t s, uint64_t exec) { return s | ~exec; });
 }
 
 }  // namespace mla::amdgcn
