@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "kernels/amd_plan.h"
+#include "kernels/known_devices.h"
+#include "kernels/spaces.h"
 #include "kernels/workload.h"
 #include "tests/amdgcn/code_objects.h"
 #include "tests/kernels/host_cases.h"
