@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(every_shape_agrees_with_the_reference_in_every_mode) {
   const auto tokens = problem_of("nhead=12", kRagged);
   const auto pages = problem_of("nhead=17 q_len=2 page_size=16", {0, 3, 200});
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       for (const amdgcn::Mode mode : kModes) {
         require_right(gpu, *tokens, with(shape, "splits=1"), mode);
@@ -58,16 +58,17 @@ BOOST_AUTO_TEST_CASE(every_shape_agrees_with_the_reference_in_every_mode) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(every_two_of_page_size_heads_query_length_and_lengths_agree_with_the_reference) {
+BOOST_AUTO_TEST_CASE(
+    every_two_of_page_size_heads_query_length_and_lengths_agree_with_the_reference) {
   const std::vector<int32_t> heads = {1, 3, 12, 16, 17, 33, 128};
   const std::vector<int32_t> q_lens = {1, 2, 3, 8};
   const std::vector<std::vector<int64_t>> lengths = {{1}, {16, 15}, {0, 129}, {300}, {5, 0, 70}};
   size_t turn = 0;
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     const std::vector<KernelConfig> shapes = stage1_shapes(arch);
-    for (const Choice& choice : pairwise_choices(
-             {kPageSizes.size(), heads.size(), q_lens.size(), lengths.size()}, 5)) {
+    for (const Choice& choice :
+         pairwise_choices({kPageSizes.size(), heads.size(), q_lens.size(), lengths.size()}, 5)) {
       Problem problem;
       problem.page_size = kPageSizes[choice[0]];
       problem.nhead = heads[choice[1]];
@@ -84,7 +85,7 @@ BOOST_AUTO_TEST_CASE(every_two_of_page_size_heads_query_length_and_lengths_agree
 BOOST_AUTO_TEST_CASE(a_walk_longer_than_the_ring_of_page_numbers_agrees_with_the_reference) {
   const auto workload = problem_of("nhead=16", {1500});
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       require_right(gpu, *workload, with(shape, "splits=1"), kLate);
     }
@@ -96,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_pool_past_4_gib_is_addressed_with_64_bits) {
   options.pool_pages = (int64_t{1} << 32) / row_bytes(KvDtype::kBf16) + 1000;
   const auto workload = problem_of("nhead=12", {100, 333}, options);
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       const KernelConfig config = with(shape, "splits=2");
       BOOST_TEST_REQUIRE(amd_stage1(workload->params(), config, true).wide);
@@ -108,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_pool_past_4_gib_is_addressed_with_64_bits) {
 BOOST_AUTO_TEST_CASE(a_pool_of_unknown_size_is_addressed_with_64_bits_and_gives_the_same_bits) {
   const auto workload = problem_of("nhead=12", kRagged);
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       const KernelConfig config = with(shape, "splits=3");
       DecodeParams unknown = workload->params();
@@ -127,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_pool_of_unknown_size_is_addressed_with_64_bits_and_gives_
 BOOST_AUTO_TEST_CASE(wait_depth_order_and_the_cut_of_stage_2_change_no_bit) {
   const auto workload = problem_of("nhead=12 q_len=2", {0, 400, 75, 9});
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     const Space space = make_space(device_of(arch));
     for (const int32_t tile_n : space.range(Knob::kTileN).legal) {
       std::optional<Output> expected;
@@ -152,7 +153,7 @@ BOOST_AUTO_TEST_CASE(wait_depth_order_and_the_cut_of_stage_2_change_no_bit) {
 BOOST_AUTO_TEST_CASE(every_cut_of_stage_2_agrees_with_the_reference_in_every_mode) {
   const auto workload = problem_of("nhead=3", {0, 700, 30});
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     const Space space = make_space(device_of(arch));
     for (const int32_t tiles : space.range(Knob::kStage2Tiles).legal) {
       for (const int32_t warps : space.range(Knob::kStage2Warps).legal) {
@@ -173,7 +174,7 @@ BOOST_AUTO_TEST_CASE(queries_with_strides_that_no_vector_load_is_aligned_to_are_
   options.q_padding = 3;
   const auto workload = problem_of("nhead=12 q_len=2", {90}, options);
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       require_right(gpu, *workload, with(shape, "splits=2"), kLate);
     }
@@ -183,7 +184,7 @@ BOOST_AUTO_TEST_CASE(queries_with_strides_that_no_vector_load_is_aligned_to_are_
 BOOST_AUTO_TEST_CASE(without_an_lse_pointer_the_output_is_the_same) {
   const auto workload = problem_of("nhead=12", {0, 100, 40});
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const int32_t splits : {1, 3}) {
       KernelConfig config = stage1_shapes(arch).back();
       config.splits = splits;
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(without_an_lse_pointer_the_output_is_the_same) {
 BOOST_AUTO_TEST_CASE(the_copy_only_kernels_read_what_the_decode_reads_and_write_nothing) {
   const auto workload = problem_of("nhead=12 page_size=16", {0, 1, 300});
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       for (const amdgcn::Mode mode : kModes) {
         gpu.copy_only(*workload, with(shape, "splits=2"), mode);

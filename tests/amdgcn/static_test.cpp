@@ -20,11 +20,13 @@ constexpr int kVgprsOfAWave = 512;
 template <class Check>
 void for_each_kernel(const Check& check) {
   for (const char* arch : kTargets) {
-    EmulatedGpu gpu(arch);
+    EmulatedGpu& gpu = emulated_gpu(arch);
     for (const KernelConfig& shape : stage1_shapes(arch)) {
       for (const bool wide : {false, true}) {
         const AmdStage1 key = {shape.tile_n, shape.stages, shape.wait, wide, true};
-        BOOST_TEST_CONTEXT(arch << " " << symbol_name(key)) { check(gpu, key); }
+        BOOST_TEST_CONTEXT(arch << " " << symbol_name(key)) {
+          check(gpu, key);
+        }
       }
     }
   }
