@@ -92,10 +92,10 @@ ${entries}};
 endfunction()
 
 # The target amd_code_objects: amdgcn/stage1_INSTANCE.ARCH.co and amdgcn/stage2.ARCH.co in the current build folder, the
-# program's kernels without their host part.
+# program's kernels without their host part. MLA_AMD_CODE_OBJECTS lists them for every folder.
 function(mla_amd_code_objects)
   set(outputs "")
-  foreach(arch gfx942 gfx950)
+  foreach(arch ${MLA_AMDGPU_TARGETS})
     foreach(instance ${MLA_AMD_INSTANCES_${arch}})
       mla_amd_stage1_source(source ${instance})
       mla_amdgcn_code_object(output NAME stage1_${instance} ARCH ${arch} SOURCE ${source})
@@ -105,4 +105,5 @@ function(mla_amd_code_objects)
     list(APPEND outputs ${output})
   endforeach()
   add_custom_target(amd_code_objects DEPENDS ${outputs})
+  set(MLA_AMD_CODE_OBJECTS ${outputs} CACHE INTERNAL "amdgcn code objects of the program's kernels")
 endfunction()

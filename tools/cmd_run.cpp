@@ -13,6 +13,7 @@
 #include "tools/commands.h"
 #include "tools/grid.h"
 #include "tools/json.h"
+#include "tools/loop_budget.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 #include "tools/run_plan.h"

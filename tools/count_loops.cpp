@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <optional>
 #include <regex>
 
 #include "kernels/amdgcn/address_slice.h"
@@ -29,8 +31,9 @@ std::optional<AmdStage1> stage1_of(const std::string& symbol) {
   static const std::regex pattern("stage1_n([0-9]+)_s([0-9]+)_([a-z]+)_b(32|64)");
   std::smatch match;
   if (!std::regex_match(symbol, match, pattern)) return std::nullopt;
-  const Wait wait = match[3] == name(Wait::kPartial) ? Wait::kPartial : Wait::kDrain;
-  const AmdStage1 kernel = {std::stoi(match[1]), std::stoi(match[2]), wait, match[4] == "64", true};
+  const Wait wait = match[3].str() == name(Wait::kPartial) ? Wait::kPartial : Wait::kDrain;
+  const AmdStage1 kernel = {
+      std::stoi(match[1].str()), std::stoi(match[2].str()), wait, match[4].str() == "64", true};
   if (symbol_name(kernel) != symbol) return std::nullopt;
   return kernel;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tools/loop_budget.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "kernels/error.h"
@@ -33,21 +31,11 @@ double in_flight_bytes(const AmdStage1& kernel) {
 
 std::vector<std::string> misses_of(const LoopBudget& budget, const std::string& arch) {
   std::vector<std::string> misses;
-  if (budget.busiest_share > kMaxPipeShare) {
-    misses.push_back(fmt::format("busiest pipe {:.0f} % of the memory time, above {:.0f} %",
-                                 100 * budget.busiest_share,
-                                 100 * kMaxPipeShare));
+  if (budget.busiest_share > kMaxPipeShare) misses.emplace_back("pipes");
+  if (budget.in_flight_bytes < static_cast<double>(least_in_flight_bytes(arch))) {
+    misses.emplace_back("in_flight");
   }
-  const auto least = static_cast<double>(least_in_flight_bytes(arch));
-  if (budget.in_flight_bytes < least) {
-    misses.push_back(fmt::format(
-        "{:.1f} KiB in flight, below {:.0f}", budget.in_flight_bytes / 1024, least / 1024));
-  }
-  if (budget.address_share > kMaxAddressShare) {
-    misses.push_back(fmt::format("addresses take {:.0f} % of the issue cycles, above {:.0f} %",
-                                 100 * budget.address_share,
-                                 100 * kMaxAddressShare));
-  }
+  if (budget.address_share > kMaxAddressShare) misses.emplace_back("addresses");
   return misses;
 }
 

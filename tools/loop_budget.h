@@ -40,7 +40,7 @@ struct LoopBudget {
   double in_flight_bytes = 0;  // by one workgroup while it computes
   double covered_ns = 0;       // the latency that those hide at full bandwidth
   double address_share = 0;    // of the issue cycles
-  std::vector<std::string> misses;  // which limits, and by what; empty: all are met
+  std::vector<std::string> misses;  // "pipes", "in_flight", "addresses"; empty: all limits are met
 };
 
 // Whether loop_budgets() has an answer for the device.

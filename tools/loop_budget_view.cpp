@@ -20,18 +20,19 @@ Table budget_table(const std::vector<LoopBudget>& budgets) {
   table.column("verdict");
   for (const LoopBudget& budget : budgets) {
     const double memory = budget.memory_cycles;
-    table.row({symbol_name(budget.kernel),
-               fmt::format("{:.0f}", memory),
-               pipe_cell(budget.cycles.mfma, memory),
-               pipe_cell(budget.cycles.valu, memory),
-               pipe_cell(budget.cycles.salu, memory),
-               pipe_cell(budget.cycles.lds, memory),
-               pipe_cell(budget.cycles.vmem, memory),
-               fmt::format("{:.0f} %", 100 * budget.address_share),
-               fmt::format("{:.1f} KiB", budget.in_flight_bytes / 1024),
-               fmt::format("{:.0f} ns", budget.covered_ns),
-               budget.misses.empty() ? "ok" : fmt::format("{}", fmt::join(budget.misses, "; "))},
-              budget.misses.empty() ? Style::kGood : Style::kPlain);
+    table.row(
+        {symbol_name(budget.kernel),
+         fmt::format("{:.0f}", memory),
+         pipe_cell(budget.cycles.mfma, memory),
+         pipe_cell(budget.cycles.valu, memory),
+         pipe_cell(budget.cycles.salu, memory),
+         pipe_cell(budget.cycles.lds, memory),
+         pipe_cell(budget.cycles.vmem, memory),
+         fmt::format("{:.0f} %", 100 * budget.address_share),
+         fmt::format("{:.1f} KiB", budget.in_flight_bytes / 1024),
+         fmt::format("{:.0f} ns", budget.covered_ns),
+         budget.misses.empty() ? "ok" : fmt::format("misses {}", fmt::join(budget.misses, ", "))},
+        budget.misses.empty() ? Style::kGood : Style::kPlain);
   }
   return table;
 }
