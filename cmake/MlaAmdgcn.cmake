@@ -39,7 +39,7 @@ function(mla_amdgcn_code_object result)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/amdgcn
     COMMAND ${MLA_AMDGCN_CLANG} -x hip --cuda-device-only --no-gpu-bundle-output --offload-arch=${ARG_ARCH}
             --rocm-path=${MLA_ROCM_ROOT} -std=c++20 -O3 -DNDEBUG ${MLA_AMDGCN_FLAGS}
-            -isystem ${MLA_ROCM_ROOT}/include -I${PROJECT_SOURCE_DIR} ${ARG_INCLUDES} ${ARG_DEFINITIONS}
+            -isystem ${MLA_ROCM_ROOT}/include ${ARG_INCLUDES} -I${PROJECT_SOURCE_DIR} ${ARG_DEFINITIONS}
             # clang has no -MD for device code alone
             -Xclang -dependency-file -Xclang ${output}.d -Xclang -MT -Xclang ${output} ${source} -o ${output}
     DEPENDS ${source} ${ARG_DEPENDS}

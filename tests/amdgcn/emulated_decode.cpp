@@ -142,6 +142,11 @@ void EmulatedGpu::run(const amdgcn::CodeObject& code,
   instructions_ += machine.instructions();
 }
 
+EmulatedGpu& emulated_gpu(const std::string& arch) {
+  static std::map<std::string, EmulatedGpu> gpus;
+  return gpus.try_emplace(arch, arch).first->second;
+}
+
 DeviceInfo device_of(const std::string& arch) {
   const KnownDevice* device = find_known_arch(arch);
   if (device == nullptr) throw Error(ErrorCode::kInternal, "no known device of " + arch);

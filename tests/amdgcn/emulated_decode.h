@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "kernels/amd_plan.h"
+#include "kernels/known_devices.h"
+#include "kernels/spaces.h"
 #include "kernels/workload.h"
 #include "tests/amdgcn/code_objects.h"
 #include "tests/kernels/host_cases.h"
@@ -16,7 +18,7 @@ namespace mla::test {
 
 class EmulatedGpu {
  public:
-  // folder: of the code objects stage1_n16_s3_partial.gfx942.co, ..., stage2.gfx942.co.
+  // folder: of the code objects, stage1_n16_s3_partial.gfx942.co, ..., stage2.gfx942.co.
   EmulatedGpu(std::string arch, std::string folder = MLA_AMD_CODE_OBJECTS);
 
   const std::string& arch() const { return arch_; }
@@ -53,6 +55,9 @@ class EmulatedGpu {
   std::map<std::string, amdgcn::CodeObject> code_objects_;
   uint64_t instructions_ = 0;
 };
+
+// Of the program's own code objects, which are read once.
+EmulatedGpu& emulated_gpu(const std::string& arch);
 
 // The known device of an architecture.
 DeviceInfo device_of(const std::string& arch);
