@@ -91,8 +91,8 @@ ${entries}};
   set(${result} gpu/amd_launch.hip gpu/amd_stage2_kernels.hip hip/amd_info.hip ${sources} PARENT_SCOPE)
 endfunction()
 
-# The target amd_code_objects: amdgcn/stage1_INSTANCE.ARCH.co and amdgcn/stage2.ARCH.co in the current build folder, the
-# program's kernels without their host part. MLA_AMD_CODE_OBJECTS lists them for every folder.
+# The target amd_code_objects: stage1_INSTANCE.ARCH.co, stage2.ARCH.co and pool_kernels.ARCH.co in amdgcn/ of the current
+# build folder, the program's kernels without their host part. MLA_AMD_CODE_OBJECTS lists them for every folder.
 function(mla_amd_code_objects)
   set(outputs "")
   foreach(arch ${MLA_AMDGPU_TARGETS})
@@ -101,8 +101,11 @@ function(mla_amd_code_objects)
       mla_amdgcn_code_object(output NAME stage1_${instance} ARCH ${arch} SOURCE ${source})
       list(APPEND outputs ${output})
     endforeach()
-    mla_amdgcn_code_object(output NAME stage2 ARCH ${arch} SOURCE gpu/amd_stage2_kernels.hip)
-    list(APPEND outputs ${output})
+    foreach(source amd_stage2_kernels pool_kernels)
+      string(REGEX REPLACE "^amd_(stage2)_kernels$" "\\1" name ${source})
+      mla_amdgcn_code_object(output NAME ${name} ARCH ${arch} SOURCE gpu/${source}.hip)
+      list(APPEND outputs ${output})
+    endforeach()
   endforeach()
   add_custom_target(amd_code_objects DEPENDS ${outputs})
   set(MLA_AMD_CODE_OBJECTS ${outputs} CACHE INTERNAL "amdgcn code objects of the program's kernels")

@@ -15,8 +15,8 @@ namespace {
 constexpr int kRepetitions = 8;
 constexpr int64_t kReadBytes = int64_t{8} << 30;
 
-// {tile_n, stages} of the gather alone: the fastest ones on NVIDIA and the deep ones of AMD, of which
-// a device tries those that it has.
+// {tile_n, stages} of the gather alone: the fastest ones on NVIDIA and the deep ones of AMD, of
+// which a device tries those that it has.
 constexpr std::pair<int32_t, int32_t> kCopyRings[] = {
     {16, 6}, {16, 11}, {32, 3}, {32, 5}, {16, 3}, {16, 4}, {32, 4}, {64, 2}};
 
