@@ -24,6 +24,8 @@ enum class Verb : unsigned {
   kDb = 1u << 6,
   kCompletion = 1u << 7,
   kSweep = 1u << 8,
+  kVerify = 1u << 9,
+  kEvaluate = 1u << 10,
 };
 
 // What the user wrote; empty or nullopt where an option was not given and has no default here.
@@ -52,6 +54,10 @@ struct Options {
   uint64_t seed = 1;
   std::string baseline = "default";
   bool dry_run = false, retune = false;
+  int64_t canary = 0;  // winners that are verified at most; 0: all
+  bool stale = false;  // only those of another environment
+  int64_t shapes = 0;  // that are evaluated; 0: the verb's default
+  std::string from;    // file of shapes to evaluate
 
   bool loop_budget = false;
   bool json = false, explain = false, strict = false;
