@@ -37,7 +37,7 @@ class Launcher {
 
  private:
   int compute_units_ = 0;
-  bool dependent_launch_ = false;  // stage 2 is set up while stage 1 runs (sm_90 and later)
+  bool hopper_ = false;  // sm_90 and later: dependent launches and clusters
 };
 
 }  // namespace mla::gpu
