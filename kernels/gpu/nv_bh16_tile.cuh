@@ -20,7 +20,7 @@ class Bh16Tile {
  public:
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
-  static constexpr int kSteps = kQuarterColumns / 16;  // products along the columns
+  static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
   // Independent sums of a score tile: two tiles alone would leave the products waiting for each
   // other.
   static constexpr int kChains = kTileN == 16 ? 2 : 1;

@@ -69,7 +69,8 @@ __device__ void merge_teams(Tile& tile,
       tile, team, reinterpret_cast<float4*>(local + team * team_bytes), *state);
   named_barrier(kMergeBarrier, 2 * kTeamThreads);
   const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * team_bytes);
-  take_over<Tile::kOutputTiles>(tile, [=](int i) { return theirs[i]; }, state);
+  take_over<Tile::kOutputTiles>(
+      tile, [=](int i) { return theirs[i]; }, state);
 }
 
 // With the other workgroup of the pair (a cluster), of which this is number `half`. The caller
@@ -85,7 +86,8 @@ __device__ void merge_pair(Tile& tile,
   arrive_cluster();
   wait_cluster();
   const uint32_t theirs = cluster_address(shared_address(mine), 1 - half);
-  take_over<kTiles>(tile, [=](int i) { return load_cluster(theirs + i * 16); }, state);
+  take_over<kTiles>(
+      tile, [=](int i) { return load_cluster(theirs + i * 16); }, state);
   arrive_cluster();
 }
 

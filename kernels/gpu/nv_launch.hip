@@ -143,8 +143,7 @@ hipError_t Launcher::decode(const DecodeParams& params,
                      merge_local_bytes(config.splits, config.stage2_tiles),
                      1,
                      hopper_};
-  return launch(
-      reinterpret_cast<const void*>(merge), grid, params, config, workgroups, stream);
+  return launch(reinterpret_cast<const void*>(merge), grid, params, config, workgroups, stream);
 }
 
 hipError_t Launcher::copy_only(const DecodeParams& params,
