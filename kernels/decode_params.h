@@ -24,6 +24,7 @@ struct DecodeParams {
 
   const void* kv = nullptr;     // [pages, page_size, 576] bf16 or fp8 e4m3
   int64_t kv_row_stride = 576;  // elements from one row to the next, also across a page's end
+  int64_t kv_rows = 0;  // of the pool; 0: unknown. Below 2^32 bytes a GPU may address it in 32 bits
 
   // [batch + 1]: the pages of request b are kv_indices[kv_indptr[b] .. kv_indptr[b + 1])
   const int32_t* kv_indptr = nullptr;

@@ -62,8 +62,8 @@ struct DeviceListing {
 // Every device that could be meant, usable ones first and the best of them in front.
 std::vector<DeviceListing> list_devices();
 
-// spec: "cpu", "cpu:threads=N" or "hip:N". Throws Error(kUsage) for a spec it cannot read and
-// Error(kDevice) for a device that is not there.
+// spec: "cpu", "cpu:threads=N" or "hip:N[,xcds=N][,partition=MODE]". Throws Error(kUsage) for a
+// spec it cannot read and Error(kDevice) for a device that is not there.
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace mla

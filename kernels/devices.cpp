@@ -2,6 +2,7 @@
 // The backends of this build.
 #include "kernels/device.h"
 #include "kernels/error.h"
+#include "kernels/hip/hip_spec.h"
 #include "kernels/host/host_device.h"
 #if MLA_WITH_HIP
 #include "kernels/hip/hip_device.h"
@@ -32,6 +33,7 @@ std::unique_ptr<Device> open_device(const std::string& spec) {
 #if MLA_WITH_HIP
     return hip::open_hip_device(spec);
 #else
+    static_cast<void>(hip::parse_hip_spec(spec));
     throw Error(ErrorCode::kDevice, "device " + quoted(spec) + ": this build has no HIP backend");
 #endif
   }

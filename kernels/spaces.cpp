@@ -2,9 +2,9 @@
 #include "kernels/spaces.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
+#include "kernels/amd_layout.h"
 #include "kernels/bh16_layout.h"
 
 namespace mla {
@@ -55,17 +55,6 @@ Constraint split_major_xcds(int32_t xcds) {
       }};
 }
 
-Constraint ring_fits(int64_t local_memory_bytes) {
-  return {"local_memory",
-          "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
-              " bytes of local memory",
-          [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
-            const int64_t ring =
-                int64_t{config.stages} * config.tile_n * row_bytes(problem.kv_dtype);
-            return local_memory_bytes <= 0 || ring <= local_memory_bytes;
-          }};
-}
-
 Space host_space(const DeviceInfo& device) {
   const std::string placebo =
       "a placebo on a CPU: its copies are prefetches, so there is nothing to wait for";
@@ -86,21 +75,36 @@ Space host_space(const DeviceInfo& device) {
   return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
 }
 
+// A CU of gfx950 has the most LDS; there are no kernels for more.
+constexpr int64_t kMaxLdsBytes = 160 * 1024;
+
+Constraint amd_layout_fits(int64_t lds_bytes) {
+  return {"local_memory",
+          "the copy ring does not fit into " + std::to_string(lds_bytes) + " bytes of LDS",
+          [lds_bytes](const Problem&, const KernelConfig& config) {
+            return AmdLayout{config.tile_n, config.stages}.bytes() <= lds_bytes;
+          }};
+}
+
+// Neutral is the shape of the published sweeps where it fits, and else the deepest ring.
 Space amdgcn_space(const DeviceInfo& device) {
+  const int64_t lds_bytes = device.local_memory_bytes > 0
+                                ? std::min(device.local_memory_bytes, kMaxLdsBytes)
+                                : kMaxLdsBytes;
+  const bool large = AmdLayout{64, 2}.bytes() <= lds_bytes;
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), split_search(device.compute_units), 1, ""},
-      {Knob::kTileN, {16, 32, 64, 128}, {16, 32, 64, 128}, 64, ""},
-      {Knob::kStages, {2, 3, 4}, {2, 3, 4}, 2, ""},
+      {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, large ? 64 : 16, ""},
+      {Knob::kStages, {2, 3, 4}, {2, 3, 4}, large ? 2 : 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kDrained, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
-      {Knob::kStage1Warps, {4, 8}, {4, 8}, 4, ""},
+      {Knob::kStage1Warps, {kStage1Waves}, {kStage1Waves}, kStage1Waves, "one wave a SIMD"},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8}, {1, 2, 4, 8}, 8, "", true},
       {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, ""}};
-  return Space(
-      device,
-      std::move(ranges),
-      {split_major_batch(), split_major_xcds(device.xcds), ring_fits(device.local_memory_bytes)});
+  return Space(device,
+               std::move(ranges),
+               {split_major_batch(), split_major_xcds(device.xcds), amd_layout_fits(lds_bytes)});
 }
 
 // The split counts of split_search and those that fill the SMs once or twice at a power of two of
@@ -201,44 +205,12 @@ bool starts_with(const std::string& text, const char* prefix) {
   return text.rfind(prefix, 0) == 0;
 }
 
-struct KnownDevice {
-  const char* name;
-  const char* arch;
-  int32_t compute_units;
-  int32_t xcds;
-  int64_t local_memory_bytes;
-};
-
-// CUs and XCDs in the SPX partition mode, from the vendors' product pages.
-constexpr std::array<KnownDevice, 7> kKnownDevices = {{
-    {"MI300X", "gfx942", 304, 8, 64 * 1024},
-    {"MI308X", "gfx942", 80, 4, 64 * 1024},
-    {"MI325X", "gfx942", 304, 8, 64 * 1024},
-    {"MI350X", "gfx950", 256, 8, 160 * 1024},
-    {"MI355X", "gfx950", 256, 8, 160 * 1024},
-    {"H100", "sm_90", 132, 1, 227 * 1024},
-    {"H200", "sm_90", 132, 1, 227 * 1024},
-}};
-
 }  // namespace
 
 Space make_space(const DeviceInfo& device) {
   if (starts_with(device.arch, "gfx")) return amdgcn_space(device);
   if (starts_with(device.arch, "sm_")) return nvidia_space(device);
   return host_space(device);
-}
-
-bool known_device(const std::string& name, DeviceInfo* info) {
-  for (const KnownDevice& device : kKnownDevices) {
-    if (name != device.name) continue;
-    info->name = device.name;
-    info->arch = device.arch;
-    info->compute_units = device.compute_units;
-    info->xcds = device.xcds;
-    info->local_memory_bytes = device.local_memory_bytes;
-    return true;
-  }
-  return false;
 }
 
 }  // namespace mla

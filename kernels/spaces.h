@@ -10,8 +10,4 @@ namespace mla {
 // The space of a device by its arch: "gfx*" amdgcn, "sm_*" NVIDIA, anything else the host.
 Space make_space(const DeviceInfo& device);
 
-// A part by its product name ("MI355X", "H200"), for recordings: arch, CUs and XCDs. False where
-// unknown. HIP does not tell the XCD count, so it is data.
-bool known_device(const std::string& name, DeviceInfo* info);
-
 }  // namespace mla

@@ -221,6 +221,7 @@ DecodeParams Workload::params() const {
   p.q_head_stride = q_head_stride_;
   p.kv = pool_ ? pool_->data() : nullptr;
   p.kv_row_stride = kHeadDim;
+  p.kv_rows = pool_pages_ * problem_.page_size;
   p.kv_indptr = kv_indptr_.data();
   p.kv_indices = kv_indices_.data();
   p.last_page_len = last_page_len_.data();

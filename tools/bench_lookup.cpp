@@ -11,6 +11,7 @@
 #include "db/fake_winners.h"
 #include "db/snapshot.h"
 #include "kernels/error.h"
+#include "kernels/known_devices.h"
 #include "kernels/spaces.h"
 #include "policy/mla_policy.h"
 

@@ -13,6 +13,7 @@
 #include "tools/commands.h"
 #include "tools/grid.h"
 #include "tools/json.h"
+#include "tools/loop_budget.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 #include "tools/run_plan.h"
@@ -74,7 +75,9 @@ std::vector<KernelConfig> only_configs(const Options& options,
   return configs;
 }
 
-tuner::SessionOptions session_options(const Options& options, std::vector<KernelConfig> only) {
+tuner::SessionOptions session_options(const Options& options,
+                                      const Space& space,
+                                      std::vector<KernelConfig> only) {
   tuner::SessionOptions session;
   session.seed = options.seed;
   session.budget_s = options.budget_s;
@@ -83,6 +86,11 @@ tuner::SessionOptions session_options(const Options& options, std::vector<Kernel
   session.baseline = options.baseline;
   session.retune = options.retune;
   session.only = std::move(only);
+  if (!is_simulated(options.device) && has_loop_budget(space.device())) {
+    session.estimate_us = [&space](const Problem& problem, const KernelConfig& config) {
+      return estimated_time_us(space, problem, config);
+    };
+  }
   return session;
 }
 
@@ -111,7 +119,7 @@ tuner::SessionResult measure(const Options& options,
       &store,
       run_info(options),
       problems,
-      session_options(options, std::move(only)),
+      session_options(options, source.space(), std::move(only)),
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
       stop_requested());
   progress.clear();

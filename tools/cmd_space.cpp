@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 #include "tools/grid.h"
 #include "tools/json.h"
+#include "tools/loop_budget_view.h"
 #include "tools/run_plan.h"
 #include "tools/target.h"
 
@@ -83,11 +84,17 @@ int cmd_space(const Options& options) {
     throw Error(ErrorCode::kUsage, fmt::format("one shape at a time, not {}", problems.size()));
   }
   const Space space = space_of(device_spec(options.device));
-  const Space::Listing listing = space.list(problems.front());
+  const Problem& problem = problems.front();
+  const Space::Listing listing = space.list(problem);
+  std::vector<LoopBudget> budgets;
+  if (options.loop_budget) budgets = loop_budgets(space, problem);
+  const Terminal terminal = inspect(stdout, options.color);
   if (options.json) {
-    fmt::print("{}\n", space_json(space, problems.front(), listing));
+    fmt::print("{}\n",
+               space_json(space, problem, listing, options.loop_budget ? &budgets : nullptr));
   } else {
-    print_space(space, problems.front(), listing, inspect(stdout, options.color));
+    print_space(space, problem, listing, terminal);
+    if (options.loop_budget) fmt::print("\n{}", budget_text(space.device(), budgets, terminal));
   }
   return kDone;
 }

@@ -12,6 +12,7 @@
 #include "tools/bench_lookup.h"
 #include "tools/bench_op.h"
 #include "tools/lookup_view.h"
+#include "tools/loop_budget.h"
 #include "tools/report_data.h"
 #include "tools/run_plan.h"
 #include "tuner/session.h"
@@ -28,7 +29,11 @@ struct RunDocument {
 };
 
 std::string devices_json(const std::vector<DeviceListing>& listings);
-std::string space_json(const Space& space, const Problem& problem, const Space::Listing& listing);
+// `budgets`: null without --budget.
+std::string space_json(const Space& space,
+                       const Problem& problem,
+                       const Space::Listing& listing,
+                       const std::vector<LoopBudget>* budgets);
 std::string plan_json(const RunPlan& plan);
 std::string run_json(const RunDocument& run);
 // One view: the object of a lookup as such; several: a list of them.

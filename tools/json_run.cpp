@@ -78,6 +78,27 @@ Json json_explanation(const LookupView& view) {
           {"considered", std::move(considered)}};
 }
 
+Json json_budget(const LoopBudget& budget) {
+  const auto pipe = [&](double cycles) {
+    return Json{{"cycles", json_number(cycles)},
+                {"share", json_number(cycles / budget.memory_cycles)}};
+  };
+  return {{"kernel", symbol_name(budget.kernel)},
+          {"tile_n", budget.kernel.tile_n},
+          {"stages", budget.kernel.stages},
+          {"wait", name(budget.kernel.wait)},
+          {"memory_cycles", json_number(budget.memory_cycles)},
+          {"mfma", pipe(budget.cycles.mfma)},
+          {"valu", pipe(budget.cycles.valu)},
+          {"salu", pipe(budget.cycles.salu)},
+          {"lds", pipe(budget.cycles.lds)},
+          {"vmem", pipe(budget.cycles.vmem)},
+          {"address_share", json_number(budget.address_share)},
+          {"in_flight_bytes", json_number(budget.in_flight_bytes)},
+          {"covered_ns", json_number(budget.covered_ns)},
+          {"misses", budget.misses}};
+}
+
 }  // namespace
 
 std::string devices_json(const std::vector<DeviceListing>& listings) {
@@ -92,7 +113,10 @@ std::string devices_json(const std::vector<DeviceListing>& listings) {
   return json_text(document);
 }
 
-std::string space_json(const Space& space, const Problem& problem, const Space::Listing& listing) {
+std::string space_json(const Space& space,
+                       const Problem& problem,
+                       const Space::Listing& listing,
+                       const std::vector<LoopBudget>* budgets) {
   Json document = json_document();
   document["device"] = json_device(space.device());
   document["problem"] = json_problem(problem);
@@ -104,6 +128,10 @@ std::string space_json(const Space& space, const Problem& problem, const Space::
   }
   document["configs"] = listing.configs.size();
   document["pruned"] = json_pruned(listing.pruned);
+  if (budgets != nullptr) {
+    document["budget"] = Json::array();
+    for (const LoopBudget& budget : *budgets) document["budget"].push_back(json_budget(budget));
+  }
   return json_text(document);
 }
 

@@ -93,7 +93,7 @@ void apply_action(const std::string& word, const VerbSpec& verb, Options* option
 void apply_option(const po::option& token, Options* options, std::set<std::string>* seen) {
   const auto table = option_table();
   const auto spec = std::find_if(table.begin(), table.end(), [&](const OptionSpec& option) {
-    return token.string_key == option.name;
+    return token.string_key == option.name && takes(options->verb, option);
   });
   if (spec == table.end()) throw Error(ErrorCode::kInternal, "no row for " + token.string_key);
   if (!seen->insert(spec->name).second && !spec->repeats) {

@@ -52,6 +52,7 @@ struct Options {
   std::string baseline = "default";
   bool dry_run = false, retune = false;
 
+  bool loop_budget = false;
   bool json = false, explain = false, strict = false;
   bool progress = true, quiet = false, verbose = false;
   Color color = Color::kAuto;

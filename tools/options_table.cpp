@@ -109,7 +109,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
-    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE or analytic[:KEY=VALUE,...]; default: the best one present",
+    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE, analytic[:KEY=VALUE,...] or amdgcn:PART (space, lookup); default: the best present",
      kShapes, [](Options* o, const std::string& v) { o->device = text_value(v); }},
     {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep and bench take several, later ones win", kRun | kLookup | kBench | kSweep | kReport | kDb,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
@@ -134,6 +134,8 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing", kRun,
      [](Options* o, const std::string&) { o->dry_run = true; }},
 
+    {"budget", 0, "", false, kOutput, "amdgcn: issue cycles of the stage-1 loop's pipes beside its memory time", kSpace,
+     [](Options* o, const std::string&) { o->loop_budget = true; }},
     {"explain", 0, "", false, kOutput, "show key, candidates, default and evidence", kLookup,
      [](Options* o, const std::string&) { o->explain = true; }},
     {"strict", 0, "", false, kOutput, "exit status 1 unless a database answers", kLookup,

@@ -14,8 +14,9 @@ std::string device_spec(const std::string& given);
 // Whether times come from a recording or a formula, so that nothing is measured.
 bool is_simulated(const std::string& spec);
 
-// The space of a device without a worker process: what `space` and `lookup` need. Throws like
-// open_device and open_source.
+// The space of a device without a worker process: what `space` and `lookup` need. Takes
+// "amdgcn:MI355X" and "amdgcn:gfx950" as well: a part that is described and need not be there.
+// Throws like open_device and open_source.
 Space space_of(const std::string& spec);
 
 }  // namespace mla::tools

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kernels/error.h"
-#include "kernels/spaces.h"
+#include "kernels/known_devices.h"
 #include "kernels/text.h"
 #include "tuner/csv.h"
 #include "tuner/recording.h"

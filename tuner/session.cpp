@@ -140,6 +140,7 @@ std::string protocol_text(const SessionOptions& options) {
                      " final_rounds=" + std::to_string(options.final_rounds) +
                      " baseline=" + options.baseline;
   if (options.max_configs > 0) text += " max_configs=" + std::to_string(options.max_configs);
+  if (options.estimate_us) text += " order=estimate";
   std::set<std::string> only;
   for (const KernelConfig& config : options.only) only.insert(to_text(config));
   for (const std::string& config : only) text += " only={" + config + "}";

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct SessionOptions {
   bool retune = false;               // measure again what is finished
   // Restricts the search to these configurations (beside the default); empty: the space's listing.
   std::vector<KernelConfig> only;
+  // What a configuration is guessed to take where nothing is measured yet: the search begins with
+  // the shortest. Empty, or nothing for a configuration: no guess, by the seed's order.
+  std::function<std::optional<double>(const Problem&, const KernelConfig&)> estimate_us;
 };
 
 // Every option that changes what is measured, as canonical text (TuningKey::protocol).

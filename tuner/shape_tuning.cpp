@@ -2,6 +2,8 @@
 #include "tuner/shape_tuning.h"
 
 #include <algorithm>
+#include <limits>
+#include <unordered_map>
 
 #include "policy/default_policy.h"
 
@@ -164,12 +166,25 @@ std::vector<KernelConfig> ShapeTuning::candidates() {
   eligible_.insert(configs.begin(), configs.end());
   std::erase_if(configs, [&](const KernelConfig& config) { return !seen.insert(config).second; });
   shuffle(&configs, options_.seed);
+  if (options_.estimate_us) order_by_estimate(&configs);
   const KernelConfig levers = policy::all_levers(meter_.source.space(), problem_);
   std::stable_partition(
       configs.begin(), configs.end(), [&](const KernelConfig& config) { return config == levers; });
   const auto most = static_cast<size_t>(options_.max_configs);
   if (most > 0 && configs.size() > most) configs.resize(most);
   return configs;
+}
+
+// Those without an estimate stay in their order, behind.
+void ShapeTuning::order_by_estimate(std::vector<KernelConfig>* configs) const {
+  std::unordered_map<KernelConfig, double> estimates_us;
+  for (const KernelConfig& config : *configs) {
+    estimates_us[config] =
+        options_.estimate_us(problem_, config).value_or(std::numeric_limits<double>::infinity());
+  }
+  std::stable_sort(configs->begin(), configs->end(), [&](const auto& a, const auto& b) {
+    return estimates_us.at(a) < estimates_us.at(b);
+  });
 }
 
 std::vector<KernelConfig> ShapeTuning::admit_candidates(

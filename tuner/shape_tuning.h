@@ -55,6 +55,7 @@ class ShapeTuning {
   std::vector<KernelConfig> choose_population();
   std::vector<KernelConfig> stored_population() const;
   std::vector<KernelConfig> candidates();
+  void order_by_estimate(std::vector<KernelConfig>* configs) const;
   std::vector<KernelConfig> admit_candidates(const std::vector<KernelConfig>& candidates);
 
   std::vector<Standing> search(std::vector<KernelConfig> live);

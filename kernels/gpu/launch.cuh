@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "kernels/config.h"
 #include "kernels/decode_params.h"
@@ -21,9 +22,9 @@ struct Stage1Instance {
 
 class Launcher {
  public:
-  // For the current device; `sm` is 10 x major + minor. Raises the kernels' shared memory limits.
+  // For the current device: "sm_90", "gfx942". Raises the kernels' local memory limits.
   // Returns hipErrorNoBinaryForGpu where none of the machine code fits.
-  hipError_t init(int sm, size_t local_memory_bytes);
+  hipError_t init(const std::string& arch, size_t local_memory_bytes);
 
   // hipErrorInvalidValue: no instance, or KV rows that are not on 16-byte boundaries.
   hipError_t decode(const DecodeParams& params,
@@ -36,8 +37,10 @@ class Launcher {
                        hipStream_t stream) const;
 
  private:
-  int compute_units_ = 0;
-  bool dependent_launch_ = false;  // stage 2 is set up while stage 1 runs (sm_90 and later)
+  // Of use to NVIDIA's launcher alone.
+  [[maybe_unused]] int compute_units_ = 0;
+  // Stage 2 is set up while stage 1 runs (sm_90 and later).
+  [[maybe_unused]] bool dependent_launch_ = false;
 };
 
 }  // namespace mla::gpu

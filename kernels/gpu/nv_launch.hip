@@ -88,8 +88,9 @@ hipError_t launch_stage1(const Stage1Instance& instance,
 
 }  // namespace
 
-hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
-  dependent_launch_ = sm >= 90;
+hipError_t Launcher::init(const std::string& arch, size_t local_memory_bytes) {
+  constexpr size_t kPrefix = 3;  // "sm_"
+  dependent_launch_ = std::stoi(arch.substr(kPrefix)) >= 90;
   int device = 0;
   if (const hipError_t status = hipGetDevice(&device)) return status;
   if (const hipError_t status =

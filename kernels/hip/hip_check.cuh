@@ -12,7 +12,9 @@
 namespace mla::hip {
 
 inline std::string describe(hipError_t status) {
-  return std::string(hipGetErrorName(status)) + ": " + hipGetErrorString(status);
+  const std::string error = hipGetErrorName(status);
+  const std::string text = hipGetErrorString(status);
+  return error == text ? error : error + ": " + text;  // some runtimes have no text
 }
 
 // Throws Error(kDevice): after a fault every further call fails too, so the process has to be left.

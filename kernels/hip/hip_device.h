@@ -13,8 +13,8 @@ namespace mla::hip {
 // Every GPU that the runtime sees; where there is none, one listing "hip:0" whose note says why.
 std::vector<DeviceListing> list_hip_devices();
 
-// spec: "hip" or "hip:N". Throws Error(kUsage) for another text and Error(kDevice) where there is
-// no such device or the kernels do not run on it.
+// spec: as for parse_hip_spec. Throws Error(kUsage) for another text and Error(kDevice) where there
+// is no such device or the kernels do not run on it.
 std::unique_ptr<Device> open_hip_device(const std::string& spec);
 
 }  // namespace mla::hip

@@ -4,46 +4,41 @@
 #include "kernels/hip/hip_executor.cuh"
 #include "kernels/hip/hip_problem.cuh"
 #include "kernels/hip/hip_roofs.h"
+#include "kernels/hip/hip_spec.h"
+#include "kernels/hip/platform_info.cuh"
 #include "kernels/spaces.h"
 #include "kernels/text.h"
 
 namespace mla::hip {
 namespace {
 
-int attribute(hipDeviceAttribute_t which, int ordinal) {
-  int value = 0;
-  return hipDeviceGetAttribute(&value, which, ordinal) == hipSuccess ? value : 0;
-}
-
-// Shared memory a workgroup may ask for. HIP 5's headers do not pass this attribute on to CUDA.
-int64_t local_memory_limit(int ordinal) {
-#if defined(__HIP_PLATFORM_NVIDIA__)
-  int value = 0;
-  const cudaError_t status =
-      cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
-  return status == cudaSuccess ? value : 0;
-#else
-  return attribute(hipDeviceAttributeMaxSharedMemoryPerBlock, ordinal);
-#endif
-}
-
-// 0 where the runtime does not tell: hipDeviceProp_t has fields that this platform leaves empty, so
-// everything but the name is read as an attribute.
-DeviceInfo read_info(int ordinal) {
+// Everything but the name and the memory is read as an attribute: NVIDIA's platform leaves fields
+// of hipDeviceProp_t empty.
+DeviceInfo read_info(const HipSpec& spec) {
+  const int ordinal = spec.ordinal;
   hipDeviceProp_t properties = {};
   check(hipGetDeviceProperties(&properties, ordinal), "hip:" + std::to_string(ordinal));
   DeviceInfo info;
   info.name = properties.name;
-  info.arch =
-      "sm_" + std::to_string(10 * attribute(hipDeviceAttributeComputeCapabilityMajor, ordinal) +
-                             attribute(hipDeviceAttributeComputeCapabilityMinor, ordinal));
   char pci_id[32] = "";
   if (hipDeviceGetPCIBusId(pci_id, sizeof pci_id, ordinal) == hipSuccess) info.pci_id = pci_id;
   info.compute_units = attribute(hipDeviceAttributeMultiprocessorCount, ordinal);
   info.memory_bytes = static_cast<int64_t>(properties.totalGlobalMem);
-  info.local_memory_bytes = local_memory_limit(ordinal);
-  info.last_level_cache_bytes = attribute(hipDeviceAttributeL2CacheSize, ordinal);
+  read_platform_info(properties, ordinal, &info);
+  apply(spec, &info);
   return info;
+}
+
+// The number of GPUs; 0 with the reason in `why`.
+int count_gpus(std::string* why) {
+  int count = 0;
+  const hipError_t status = hipGetDeviceCount(&count);
+  if (status == hipSuccess && count > 0) return count;
+  static_cast<void>(hipGetLastError());
+  *why = status == hipSuccess ? "no GPU is visible" : "no GPU: " + describe(status);
+  const std::string more = why_no_gpu();
+  if (!more.empty()) *why += " (" + more + ")";
+  return 0;
 }
 
 class HipDevice : public Device {
@@ -68,16 +63,6 @@ class HipDevice : public Device {
   HipRoofs roofs_{*this};
 };
 
-int parse_ordinal(const std::string& spec) {
-  if (spec == "hip") return 0;
-  int64_t ordinal = -1;
-  if (spec.rfind("hip:", 0) != 0 || !parse_int(std::string_view(spec).substr(4), &ordinal) ||
-      ordinal < 0 || ordinal > 1023) {
-    throw Error(ErrorCode::kUsage, "device " + quoted(spec) + ": expected hip or hip:N");
-  }
-  return static_cast<int>(ordinal);
-}
-
 }  // namespace
 
 HipExecutor& executor_of(Device& device) {
@@ -87,38 +72,33 @@ HipExecutor& executor_of(Device& device) {
 }
 
 std::vector<DeviceListing> list_hip_devices() {
-  int count = 0;
-  const hipError_t status = hipGetDeviceCount(&count);
-  if (status != hipSuccess || count == 0) {
-    static_cast<void>(hipGetLastError());
-    return {
-        {"hip:0", {}, status == hipSuccess ? "no GPU is visible" : "no GPU: " + describe(status)}};
-  }
+  std::string why;
+  const int count = count_gpus(&why);
+  if (count == 0) return {{"hip:0", {}, why}};
   std::vector<DeviceListing> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    const std::string spec = "hip:" + std::to_string(ordinal);
+    HipSpec spec;
+    spec.ordinal = ordinal;
+    const std::string text = "hip:" + std::to_string(ordinal);
     try {
-      devices.push_back({spec, read_info(ordinal), ""});
+      devices.push_back({text, read_info(spec), ""});
     } catch (const Error& error) {
-      devices.push_back({spec, {}, error.what()});
+      devices.push_back({text, {}, error.what()});
     }
   }
   return devices;
 }
 
-std::unique_ptr<Device> open_hip_device(const std::string& spec) {
-  const int ordinal = parse_ordinal(spec);
-  int count = 0;
-  const hipError_t status = hipGetDeviceCount(&count);
-  if (status != hipSuccess || ordinal >= count) {
-    static_cast<void>(hipGetLastError());
-    throw Error(ErrorCode::kDevice,
-                "device " + quoted(spec) + ": " +
-                    (status != hipSuccess ? describe(status)
-                                          : std::to_string(count) + " GPUs are visible"));
+std::unique_ptr<Device> open_hip_device(const std::string& text) {
+  const HipSpec spec = parse_hip_spec(text);
+  std::string why;
+  const int count = count_gpus(&why);
+  if (spec.ordinal >= count) {
+    if (count > 0) why = std::to_string(count) + " GPUs are visible";
+    throw Error(ErrorCode::kDevice, "device " + quoted(text) + ": " + why);
   }
-  check(hipSetDevice(ordinal), spec);
-  return std::make_unique<HipDevice>(ordinal, read_info(ordinal));
+  check(hipSetDevice(spec.ordinal), text);
+  return std::make_unique<HipDevice>(spec.ordinal, read_info(spec));
 }
 
 }  // namespace mla::hip

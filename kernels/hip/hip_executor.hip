@@ -14,9 +14,7 @@ constexpr int64_t kAssumedCacheBytes = int64_t{256} << 20;
 }  // namespace
 
 HipExecutor::HipExecutor(int ordinal, const DeviceInfo& info) : compute_units_(info.compute_units) {
-  const std::string sm = info.arch.substr(info.arch.find('_') + 1);
-  const hipError_t status =
-      launcher_.init(std::stoi(sm), static_cast<size_t>(info.local_memory_bytes));
+  const hipError_t status = launcher_.init(info.arch, static_cast<size_t>(info.local_memory_bytes));
   if (status != hipSuccess) {
     throw Error(ErrorCode::kDevice,
                 "hip:" + std::to_string(ordinal) + ": the kernels do not run on " + info.arch +

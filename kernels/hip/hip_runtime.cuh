@@ -13,6 +13,8 @@
 #define cudaDeviceProp MlaCudaDeviceProp  // while HIP's own header is read
 #include <hip/hip_runtime.h>
 #undef cudaDeviceProp
+#elif !defined(__HIP_PLATFORM_NVIDIA__) && HIP_VERSION_MAJOR < 6
+#include "kernels/hip/rocm5_compat.cuh"
 #else
 #include <hip/hip_runtime.h>
 #endif

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/error.h"
+#include "kernels/known_devices.h"
 #include "kernels/spaces.h"
 #include "tests/support/sample_records.h"
 #include "tests/support/temporary_directory.h"

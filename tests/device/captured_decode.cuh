@@ -21,9 +21,7 @@ class CapturedDecode {
   CapturedDecode(const Workload& workload, const KernelConfig& config, int64_t first_page = 0)
       : params_(workload.params()) {
     const DeviceInfo& info = test_gpu().info();
-    hip::check(launcher_.init(std::stoi(info.arch.substr(3)),
-                              static_cast<size_t>(info.local_memory_bytes)),
-               "init");
+    hip::check(launcher_.init(info.arch, static_cast<size_t>(info.local_memory_bytes)), "init");
     fill_pool(workload, first_page);
     std::vector<int32_t> pages = workload.kv_indices();
     const auto used = static_cast<size_t>(workload.kv_indptr().back());

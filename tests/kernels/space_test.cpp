@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kernels/error.h"
+#include "kernels/known_devices.h"
 #include "kernels/partition.h"
 #include "kernels/spaces.h"
 

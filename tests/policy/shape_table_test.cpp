@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
+#include "kernels/known_devices.h"
 #include "kernels/spaces.h"
 
 using namespace mla;

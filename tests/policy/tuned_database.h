@@ -5,6 +5,7 @@
 #include <string>
 
 #include "db/store.h"
+#include "kernels/known_devices.h"
 #include "kernels/spaces.h"
 #include "policy/default_policy.h"
 

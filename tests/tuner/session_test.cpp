@@ -3,6 +3,7 @@
 #define BOOST_TEST_MODULE tuner_session
 #include "tuner/session.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -128,6 +129,48 @@ BOOST_AUTO_TEST_CASE(a_budget_too_small_for_a_verdict_gives_none) {
   BOOST_TEST(!shape.text.empty());
 }
 
+// With time for five of some thousand configurations, the order decides what is found.
+BOOST_AUTO_TEST_CASE(a_search_begins_with_the_configurations_that_are_guessed_fastest) {
+  AnalyticSource source(AnalyticOptions{});
+  const Problem problem = seed_problem(24);
+  SessionOptions options;
+  options.max_configs = 5;
+  options.estimate_us = [&](const Problem& of, const KernelConfig& config) {
+    return std::optional(source.true_time_us(of, config));
+  };
+  FaultySource guessed(source);
+  tune(guessed, {problem}, options);
+  double slowest_us = 0;
+  std::vector<double> all_us;
+  for (const KernelConfig& config : source.list(problem).configs) {
+    all_us.push_back(source.true_time_us(problem, config));
+  }
+  std::sort(all_us.begin(), all_us.end());
+  const KernelConfig reference = policy::DefaultPolicy(source.space())(problem);
+  const KernelConfig drained = policy::drained_baseline(source.space(), problem);
+  const KernelConfig levers = policy::all_levers(source.space(), problem);
+  for (const auto& [config, count] : guessed.admissions) {
+    if (config == reference || config == drained || config == levers) continue;
+    slowest_us = std::max(slowest_us, source.true_time_us(problem, config));
+  }
+  BOOST_TEST(guessed.admissions.size() >= 5U);
+  BOOST_TEST(slowest_us > 0);
+  BOOST_TEST(slowest_us <= all_us[8]);  // the five fastest beside baselines and levers
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_without_a_guess_comes_last) {
+  AnalyticSource source = small_device();
+  SessionOptions options;
+  options.max_configs = 1;
+  const KernelConfig known = source.list(seed_problem(8)).configs.back();
+  options.estimate_us = [&](const Problem&, const KernelConfig& config) {
+    return config == known ? std::optional(1.0) : std::nullopt;
+  };
+  FaultySource guessed(source);
+  tune(guessed, {seed_problem(8)}, options);
+  BOOST_TEST(guessed.admissions.count(known) == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(fewer_final_rounds_than_the_first_look_are_refused) {
   AnalyticSource source(AnalyticOptions{});
   SessionOptions options;
@@ -137,13 +180,14 @@ BOOST_AUTO_TEST_CASE(fewer_final_rounds_than_the_first_look_are_refused) {
 
 BOOST_AUTO_TEST_CASE(every_option_that_changes_the_measurement_changes_the_protocol) {
   const std::string plain = protocol_text({});
-  SessionOptions rounds, most, baseline, only, budget;
+  SessionOptions rounds, most, baseline, only, order, budget;
   rounds.final_rounds = 30;
   most.max_configs = 5;
   baseline.baseline = "drained";
   only.only = {KernelConfig{}};
+  order.estimate_us = [](const Problem&, const KernelConfig&) { return 1.0; };
   budget.budget_s = 5;
-  for (const SessionOptions& options : {rounds, most, baseline, only})
+  for (const SessionOptions& options : {rounds, most, baseline, only, order})
     BOOST_TEST(protocol_text(options) != plain);
   BOOST_TEST(protocol_text(budget) == plain);
 }

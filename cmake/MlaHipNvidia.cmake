@@ -1,0 +1,75 @@
+# HIP over nvcc: HIP's headers and the CUDA toolkit.
+set(MLA_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "GPU architectures, as for CMAKE_CUDA_ARCHITECTURES")
+
+# Sets `missing` to the empty string, or to what is missing for HIP over nvcc.
+function(mla_find_hip_nvidia missing)
+  find_program(MLA_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  find_path(MLA_HIP_INCLUDE hip/hip_version.h HINTS ENV ROCM_PATH PATHS /opt/rocm PATH_SUFFIXES include)
+  set(${missing} "" PARENT_SCOPE)
+  if(NOT MLA_NVCC)
+    set(${missing} "no nvcc" PARENT_SCOPE)
+  elseif(NOT MLA_HIP_INCLUDE)
+    set(${missing} "no HIP headers (Debian: libamdhip64-dev)" PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(mla_hip_nvidia_state result)
+  list(TRANSFORM MLA_CUDA_ARCHITECTURES REPLACE "-real|-virtual" "" OUTPUT_VARIABLE targets)
+  list(TRANSFORM targets PREPEND "sm_")
+  list(JOIN targets ", " targets)
+  set(${result} "compiled for ${targets} by ${MLA_NVCC}, HIP headers in ${MLA_HIP_INCLUDE}" PARENT_SCOPE)
+endfunction()
+
+macro(mla_enable_hip_nvidia)
+  set(CMAKE_CUDA_COMPILER ${MLA_NVCC})
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+  set(CMAKE_CUDA_ARCHITECTURES ${MLA_CUDA_ARCHITECTURES})
+  enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  find_package(CUDAToolkit REQUIRED)
+  set(MLA_HIP_RUNTIME CUDA::cudart_static)
+endmacro()
+
+function(mla_hip_nvidia_objects target)
+  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  add_library(${target} OBJECT ${ARGN})
+  target_compile_definitions(${target} PRIVATE __HIP_PLATFORM_NVIDIA__=1)
+  # HIP's inline functions call what CUDA deprecates.
+  target_compile_options(${target} PRIVATE --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wno-deprecated-declarations)
+  target_include_directories(${target} SYSTEM PRIVATE ${MLA_HIP_INCLUDE})
+endfunction()
+
+# The instances of stage 1, one source each, and the table of all: tile_n x teams of warps.
+function(mla_hip_nvidia_kernels result)
+  set(sources gpu/nv_launch.hip hip/nv_info.hip)
+  set(declarations "")
+  set(entries "")
+  foreach(TILE_N 16 32 64)
+    foreach(TEAMS 1 2)
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/gpu/nv_stage1_n${TILE_N}_teams${TEAMS}.hip)
+      configure_file(gpu/nv_stage1_instance.hip.in ${source} @ONLY)
+      list(APPEND sources ${source})
+      string(APPEND declarations "extern const Stage1Instance kStage1N${TILE_N}Teams${TEAMS};\n")
+      string(APPEND entries "    &kStage1N${TILE_N}Teams${TEAMS},\n")
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/gpu/generated/kernels/gpu/stage1_instances.cuh CONTENT
+"// SPDX-License-Identifier: MIT
+// Generated from the list in cmake/MlaHipNvidia.cmake.
+#pragma once
+
+#include \"kernels/gpu/launch.cuh\"
+
+namespace mla::gpu {
+${declarations}
+inline constexpr const Stage1Instance* kStage1Instances[] = {
+${entries}};
+}  // namespace mla::gpu
+" @ONLY)
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()

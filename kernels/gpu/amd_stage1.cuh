@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Stage 1 on AMD: a workgroup of four waves walks the blocks of one split. Before a block is
+// computed the copies of the youngest block that has a free stage are issued; the wait for the
+// block's own leaves all of those in flight.
+#pragma once
+
+#include "kernels/gpu/amd_bh16_tile.cuh"
+#include "kernels/stage1.h"
+
+namespace mla::gpu {
+
+// The wait for a block with `younger` ones issued behind it, at most kMost of them.
+template <int kCopies, int kMost>
+__device__ void wait_block(int younger) {
+  if constexpr (kMost > 0) {
+    if (younger >= kMost) return wait_copies<kMost * kCopies>();
+    return wait_block<kCopies, kMost - 1>(younger);
+  } else {
+    wait_copies<0>();
+  }
+}
+
+template <class Tile, class Work>
+__device__ void store_work(const Tile& tile,
+                           const DecodeParams& p,
+                           const KernelConfig& config,
+                           const Work& work,
+                           const SoftmaxState<typename Tile::Rows>& state) {
+  const int32_t head = work.first_head + Tile::head();
+  if (head >= p.nhead) return;
+  const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
+  const int64_t row = int64_t{work.token} * p.nhead + head;
+  const bool empty = state.sum[0] == 0.0f;
+  const float scale = empty ? 0.0f : reciprocal_approx(state.sum[0]);
+  const float lse =
+      empty ? -INFINITY : (state.max[0] + log2_approx(state.sum[0])) * static_cast<float>(kLn2);
+  float* lse_target = nullptr;
+  if (work.unsplit) {
+    tile.store(scale, p.out + row * kValueDim);
+    if (p.lse != nullptr) lse_target = p.lse + row;
+  } else {
+    // Of a split that saw no row only the LSE is read.
+    if (!empty) tile.store(scale, partials.output(row, work.split));
+    lse_target = partials.lse(row, work.split);
+  }
+  const bool writer = threadIdx.x < 16;
+  if (writer && lse_target != nullptr) *lse_target = lse;
+}
+
+// kMaths = false: the same gather without the products, whose time is the roof of this kernel.
+template <int kTileN, int kStages, Wait kWait, class Pool, bool kMaths>
+__device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
+  using Tile = Bh16Tile<kTileN>;
+  using Ring = CopyRing<kTileN, kStages, Pool>;
+  constexpr float kLog2e = 1.44269504f;
+  constexpr AmdLayout kLayout = {kTileN, kStages};
+  if constexpr (kLayout.bytes() > kTargetLdsBytes) return;  // never launched on this target
+  constexpr int kAhead = kStages - 1;
+  constexpr int kYounger = kWait == Wait::kDrain ? 0 : kAhead;
+  const Stage1Work<kTileN> work(p, config, static_cast<int32_t>(blockIdx.x));
+  if (work.idle) return;
+  const int blocks = work.walk.count();
+
+  Tile tile(kLayout.exchange_offset());
+  SoftmaxState<typename Tile::Rows> state = {{{-INFINITY}}, {{0}}};
+  if (blocks > 0) {
+    Ring ring(p, Pool(p.kv, p.kv_rows * p.kv_row_stride * 2), work.pages(p), work.walk);
+    ring.prefetch();
+    if constexpr (kMaths) {
+      // Lanes behind the last head repeat it; what they get is not stored.
+      const int32_t head = min(work.first_head + Tile::head(), p.nhead - 1);
+      tile.load_queries(p.q + work.token * p.q_token_stride + head * p.q_head_stride);
+    }
+    wait_copies<0>();
+    ring.locate();
+    int issued = 0;
+    for (; issued < kAhead && issued < blocks; ++issued) {
+      ring.issue();
+      ring.locate();
+    }
+    uint32_t stage = 0;
+    const auto compute = [&](int rows) {
+      if constexpr (kMaths) {
+        tile.scores(stage, p.softmax_scale * kLog2e);
+        if (rows < kTileN) tile.mask(rows);
+        const auto shrink = update_softmax(tile, &state);
+        tile.accumulate(stage, shrink);
+      }
+      stage = next_stage<kStages>(stage, kLayout.stage_bytes());
+    };
+    int block = 0;
+    for (; block < blocks - kAhead; ++block) {
+      ring.issue();
+      ring.locate();
+      wait_copies<kYounger * Ring::kCopies>();
+      barrier();
+      compute(kTileN);
+      barrier();  // the stage is free
+    }
+    for (; block < blocks; ++block) {
+      wait_block<Ring::kCopies, (kYounger > 0 ? kAhead - 1 : 0)>(blocks - 1 - block);
+      barrier();
+      compute(work.walk.rows(block));
+    }
+  }
+  if constexpr (kMaths) {
+    state.sum = Tile::total(state.sum);
+    store_work(tile, p, config, work, state);
+  }
+}
+
+}  // namespace mla::gpu
