@@ -70,6 +70,7 @@ Op decode_one(const Instruction& instruction) {
 OpTable full_table() {
   OpTable table;
   for (const auto add : {add_scalar_ops,
+                         add_scalar_exec_ops,
                          add_control_ops,
                          add_integer_ops,
                          add_float_ops,

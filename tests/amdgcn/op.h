@@ -105,6 +105,7 @@ struct Op {
 // Every instruction known; the parts come from the file of their topic.
 const OpTable& op_table();
 void add_scalar_ops(OpTable* table);
+void add_scalar_exec_ops(OpTable* table);
 void add_control_ops(OpTable* table);
 void add_integer_ops(OpTable* table);
 void add_float_ops(OpTable* table);
