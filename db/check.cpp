@@ -34,6 +34,7 @@ class Checker {
       WinnerRecord winner;
       read_winner(row, &winner);
     });
+    losses();
     measurements();
     finished_tunings();
     knobs();
@@ -100,6 +101,25 @@ class Checker {
         decode(row);
       } catch (const BadRow& e) {
         group.found(std::to_string(id), e.what());
+      }
+    }
+    group.close(std::to_string(count) + " rows");
+  }
+
+  void losses() {
+    Group group(this, "loss");
+    SQLite::Statement& query = c_.statement("SELECT x.tuning_id, " +
+                                            columns("x", fields(LossRecord{})) + " FROM loss AS x");
+    int64_t count = 0;
+    Cursor row(query);
+    while (row.next()) {
+      ++count;
+      const int64_t tuning_id = row.int64();
+      try {
+        LossRecord loss;
+        read_loss(row, &loss);
+      } catch (const BadRow& e) {
+        group.found("of tuning " + std::to_string(tuning_id), e.what());
       }
     }
     group.close(std::to_string(count) + " rows");

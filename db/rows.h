@@ -71,6 +71,7 @@ RunInfo read_run(Cursor& row);
 Problem read_problem(Cursor& row);      // valid, with a known length
 KernelConfig read_config(Cursor& row);  // of a variant that this program has
 void read_winner(Cursor& row, WinnerRecord* winner);
+void read_loss(Cursor& row, LossRecord* loss);
 Verdict read_verdict(Cursor& row);
 WinnerStatus read_status(Cursor& row);
 Phase read_phase(Cursor& row);

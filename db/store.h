@@ -15,7 +15,7 @@
 
 namespace mla::db {
 
-inline constexpr int32_t kSchemaVersion = 2;
+inline constexpr int32_t kSchemaVersion = 3;
 inline constexpr int32_t kApplicationId = 0x4D4C4154;  // "MLAT"
 
 enum class OpenMode {
@@ -67,9 +67,13 @@ class Store {
   // (device, problem) is the one that lookups use; older ones stay as evidence.
   void finish_tuning(int64_t tuning_id, const WinnerRecord& winner);
 
+  // Winners of neighbours at this tuning's shape; a configuration's older loss is replaced.
+  void save_losses(int64_t tuning_id, const std::vector<LossRecord>& losses);
+
   std::vector<RoundRecord> load_rounds(int64_t tuning_id) const;  // in the order they were saved
   std::vector<OutcomeRecord> load_outcomes(int64_t tuning_id) const;
   std::optional<WinnerRecord> load_winner(int64_t tuning_id) const;
+  std::vector<LossRecord> load_losses(int64_t tuning_id) const;
 
   // Current winners (one per device and problem), ordered by device, nhead, batch, seq_len.
   std::vector<TuningSummary> summaries() const;

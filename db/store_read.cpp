@@ -111,6 +111,26 @@ std::optional<WinnerRecord> Store::load_winner(int64_t tuning_id) const {
   return winner;
 }
 
+std::vector<LossRecord> Store::load_losses(int64_t tuning_id) const {
+  Connection& c = impl_->connection;
+  std::vector<LossRecord> losses;
+  read_rows(c, [&] {
+    SQLite::Statement& query =
+        c.statement("SELECT " + columns("c", fields(KernelConfig{})) + ", " +
+                    columns("l", fields(LossRecord{})) +
+                    " FROM loss AS l JOIN candidate AS c ON c.id = l.candidate_id"
+                    " WHERE l.tuning_id = ? ORDER BY l.candidate_id");
+    query.bind(1, tuning_id);
+    Cursor row(query);
+    while (row.next()) {
+      LossRecord& loss = losses.emplace_back();
+      loss.config = read_config(row);
+      read_loss(row, &loss);
+    }
+  });
+  return losses;
+}
+
 std::vector<TuningSummary> Store::summaries() const {
   Connection& c = impl_->connection;
   std::vector<TuningSummary> summaries;

@@ -116,6 +116,25 @@ void Store::save_outcome(int64_t tuning_id, const OutcomeRecord& record) {
   });
 }
 
+void Store::save_losses(int64_t tuning_id, const std::vector<LossRecord>& losses) {
+  Connection& c = impl_->connection;
+  impl_->write([&] {
+    require_tuning(c, tuning_id);
+    for (const LossRecord& loss : losses) {
+      const int64_t candidate_id = impl_->candidates.id(loss.config);
+      SQLite::Statement& older =
+          c.statement("DELETE FROM loss WHERE tuning_id = ? AND candidate_id = ?");
+      older.bind(1, tuning_id);
+      older.bind(2, candidate_id);
+      older.exec();
+      Fields row = fields(loss);
+      row.push_back({"tuning_id", tuning_id});
+      row.push_back({"candidate_id", candidate_id});
+      insert(c, "loss", row);
+    }
+  });
+}
+
 void Store::finish_tuning(int64_t tuning_id, const WinnerRecord& winner) {
   Connection& c = impl_->connection;
   impl_->write([&] {

@@ -16,24 +16,33 @@ namespace {
 struct RulingRow {
   Ruling ruling;
   bool wins;     // the entry's configuration is answered, else the default
-  bool advises;  // the answer counts as exact or bucketed
+  bool advises;  // the answer counts as exact
+  bool carries;  // and as bucketed, at other lengths of the bucket
   const char* exact_reason;
   const char* bucket_reason;
 };
 constexpr RulingRow kRulings[] = {
-    {Ruling::kWinner, true, true, "tuned at this very shape", "tuned at a length of this bucket"},
+    {Ruling::kWinner,
+     true,
+     true,
+     true,
+     "tuned at this very shape",
+     "tuned at a length of this bucket"},
     {Ruling::kVerifyAgain,
      true,
      true,
+     false,
      "tuned at this very shape in another environment: verify again",
-     "tuned at a length of this bucket in another environment: verify again"},
-    {Ruling::kDefaultBest, false, true, "default is best here", "default is best here"},
+     "the tuned lengths of this bucket have to be verified again"},
+    {Ruling::kDefaultBest, false, true, true, "default is best here", "default is best here"},
     {Ruling::kUndecided,
      false,
+     true,
      true,
      "no candidate was certain to beat the default here",
      "no candidate was certain to beat the default here"},
     {Ruling::kDemoted,
+     false,
      false,
      false,
      "demoted: the winner no longer holds here",
@@ -41,9 +50,11 @@ constexpr RulingRow kRulings[] = {
     {Ruling::kFailed,
      false,
      false,
+     false,
      "this shape could not be measured",
      "the tuned lengths of this bucket could not be measured"},
     {Ruling::kDisagree,
+     false,
      false,
      false,
      "tuned rows of this shape disagree",
@@ -58,6 +69,27 @@ constexpr bool in_order() {
   return std::size(kRulings) == static_cast<size_t>(Ruling::kDisagree) + 1;
 }
 static_assert(in_order());
+
+constexpr const char* kWaveEdge = "just past a full wave of workgroups, not measured here";
+
+// Why no tuned shape around this one is asked.
+constexpr const char* reason(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kNone:
+      break;
+    case Refusal::kNoAnswer:
+      return "a tuned shape around this one has no sure answer";
+    case Refusal::kStale:
+      return "the tuned shapes around this one have to be verified again";
+    case Refusal::kLoses:
+      return "the winners around this shape lose to the default at a neighbour";
+    case Refusal::kNoisy:
+      return "the winners around this shape are within the noise of their measurement";
+    case Refusal::kNotMeasured:
+      return "the winners around this shape were not measured at their neighbours";
+  }
+  return "shape not tuned";
+}
 
 // The default's answer for the most work items is one split and an untiled stage 2, which needs no
 // workspace and is legal for every problem.
@@ -85,6 +117,7 @@ LookupTable::LookupTable(const std::vector<std::string>& paths,
                          const DefaultPolicy& default_policy,
                          LoadedEntries loaded)
     : table_(loaded.entries),
+      cells_(std::move(loaded.cells)),
       default_policy_(default_policy),
       space_(space),
       paths_(paths),
@@ -103,6 +136,9 @@ Answer LookupTable::find(const Problem& problem, ShapeKey exact) const noexcept 
   if (const ShapeEntry* entry = table_.find(exact)) return exact_answer(problem, *entry);
   if (const ShapeEntry* entry = table_.find(bucket_key(problem))) {
     return bucketed_answer(problem, *entry);
+  }
+  if (const CellTable::Cell* cell = cells_.find(family_key(problem), problem)) {
+    return interpolated_answer(problem, *cell);
   }
   return default_in_range(problem, "shape not tuned");
 }
@@ -123,10 +159,10 @@ Answer LookupTable::exact_answer(const Problem& problem, const ShapeEntry& entry
 Answer LookupTable::bucketed_answer(const Problem& problem,
                                     const ShapeEntry& entry) const noexcept {
   const RulingRow& ruling = kRulings[entry.ruling];
-  if (!ruling.advises) return default_in_range(problem, ruling.bucket_reason);
+  if (!ruling.carries) return default_in_range(problem, ruling.bucket_reason);
   const KernelConfig config = ruling.wins ? unpack_config(entry.config) : default_policy_(problem);
   if (ruling.wins && past_wave_edge(space_.device(), problem, config)) {
-    return default_in_range(problem, "just past a full wave of workgroups, not measured here");
+    return default_in_range(problem, kWaveEdge);
   }
   return {.config = config,
           .source = Source::kBucketed,
@@ -135,6 +171,34 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
           .winner_id = static_cast<int64_t>(entry.winner_id),
           .database_index = static_cast<int32_t>(entry.database),
           .database = paths_[entry.database].c_str()};
+}
+
+Answer LookupTable::interpolated_answer(const Problem& problem,
+                                        const CellTable::Cell& cell) const noexcept {
+  const Problem corner = nearest_corner(cell, problem);
+  if (is_far(corner, problem)) return default_in_range(problem, "too far from the tuned shapes");
+  const char* why = reason(cell.refusal);
+  for (const ShapeEntry& entry : cells_.candidates(cell)) {
+    const bool wins = kRulings[entry.ruling].wins;
+    const KernelConfig config = wins ? unpack_config(entry.config) : default_policy_(problem);
+    if (wins && past_wave_edge(space_.device(), problem, config)) {
+      why = kWaveEdge;
+      continue;
+    }
+    if (wins && waves_or_trips_differ(space_, corner, problem, config)) {
+      why = "other waves or trips than at the nearest tuned shape";
+      continue;
+    }
+    return {.config = config,
+            .source = Source::kInterpolated,
+            .reason = wins ? "holds at the tuned shapes around this one"
+                           : "default is best at the tuned shapes around this one",
+            .gain = entry.gain,
+            .winner_id = static_cast<int64_t>(entry.winner_id),
+            .database_index = static_cast<int32_t>(entry.database),
+            .database = paths_[entry.database].c_str()};
+  }
+  return default_in_range(problem, why);
 }
 
 Answer LookupTable::default_in_range(const Problem& problem, const char* reason) const noexcept {
@@ -160,8 +224,9 @@ Answer LookupTable::default_answer(const Problem& problem,
 int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead) const noexcept {
   int64_t bound = 0;
   for (const SplitsNeed& need : needs_) {
-    if (need.batch > batch || need.q_len > q_len || need.nhead > nhead) continue;
-    bound = std::max(bound, workspace_bytes(need.batch, need.q_len, need.nhead, need.splits));
+    if (need.first_batch > batch || need.q_len > q_len || need.nhead > nhead) continue;
+    const int32_t largest = std::min<int32_t>(need.last_batch, batch);
+    bound = std::max(bound, workspace_bytes(largest, need.q_len, need.nhead, need.splits));
   }
   // The default's splits depend on the work items only, and are 1 from one item per CU on: within
   // one count of row groups the most heads need the most workspace.
@@ -182,7 +247,7 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
 }
 
 size_t LookupTable::memory_bytes() const {
-  return table_.memory_bytes() + needs_.capacity() * sizeof(SplitsNeed);
+  return table_.memory_bytes() + cells_.memory_bytes() + needs_.capacity() * sizeof(SplitsNeed);
 }
 
 }  // namespace mla::policy

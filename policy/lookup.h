@@ -9,6 +9,7 @@
 
 #include "kernels/shape_key.h"
 #include "kernels/space.h"
+#include "policy/cell_table.h"
 #include "policy/default_policy.h"
 #include "policy/shape_table.h"
 #include "policy/table_loader.h"
@@ -19,7 +20,7 @@ namespace mla::policy {
 enum class Source : int32_t {
   kExact = 0,         // this very shape was tuned
   kBucketed = 1,      // a tuned shape of the same length bucket
-  kInterpolated = 2,  // between two tuned shapes
+  kInterpolated = 2,  // between tuned shapes whose winner holds at all of them
   kRobust = 3,        // unknown length
   kDefault = 4,       // the default policy
   kDisabled = 5,      // lookups are switched off
@@ -45,9 +46,10 @@ struct Answer {
 
 // An immutable table: loaded once, then read by any number of threads.
 //
-// Order: exact key, bucket key, default. Of several rows with one exact key the last file's count.
-// A bucket answers only where all its tuned lengths agree on one winner (an unmeasured loss counts
-// as infinite) and where the shape is not just past a full wave (wave_edge.h).
+// Order: exact key, bucket key, cell between tuned shapes, default. Of several rows with one exact
+// key the last file's count. A bucket answers only where all its tuned lengths agree on one winner;
+// a cell with a winner that holds at all its corners (selection.h) where batch, length, waves and
+// trips are near the nearest of them. Neither does just past a full wave (wave_edge.h).
 class LookupTable {
  public:
   // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file
@@ -96,9 +98,11 @@ class LookupTable {
 
   Answer exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
   Answer bucketed_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
+  Answer interpolated_answer(const Problem& problem, const CellTable::Cell& cell) const noexcept;
   Answer default_in_range(const Problem& problem, const char* reason) const noexcept;
 
   ShapeTable table_;
+  CellTable cells_;
   DefaultPolicy default_policy_;
   Space space_;
   std::vector<std::string> paths_;

@@ -100,7 +100,7 @@ mla_shape to_shape(const Problem& problem) {
 std::vector<Problem> tuned_problems(const std::string& path, const Space& space) {
   std::vector<Problem> problems;
   db::load_snapshot(
-      path, space, [&](const db::SnapshotRow& row) { problems.push_back(row.problem); });
+      path, space, {[&](const db::SnapshotRow& row) { problems.push_back(row.problem); }});
   return problems;
 }
 

@@ -150,6 +150,9 @@ std::string run_json(const RunDocument& run) {
   document["summary"] = json_summary(summarize(winners));
   document["samples_measured"] = run.result->samples_measured;
   document["samples_reused"] = run.result->samples_reused;
+  const tuner::CrossingCounts& crossing = run.result->crossing;
+  document["crossing"] = {
+      {"planned", crossing.planned}, {"held", crossing.held}, {"lost", crossing.lost}};
   document["elapsed_s"] = json_number(run.result->elapsed_s);
   document["device_s"] = json_number(run.result->device_s);
   return json_text(document);

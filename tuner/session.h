@@ -40,7 +40,9 @@ struct ProgressEvent {
     kNewBest,
     kFinalRound,
     kShapeEnd,
-    kShapeSkipped
+    kShapeSkipped,
+    kCrossBegin,  // done, total: as for kCrossRound
+    kCrossRound   // done, total: winners at neighbouring shapes
   };
   Kind kind{};
   size_t shape = 0, shapes = 0;  // index and count
@@ -65,8 +67,16 @@ struct ShapeResult {
   std::string text;         // why not, else empty
 };
 
+// Winners measured at the shapes around theirs (crossing.h), each counted once a shape.
+struct CrossingCounts {
+  int64_t planned = 0;  // that were not known before
+  int64_t held = 0;     // lost to the default by no more than the bound of a selection
+  int64_t lost = 0;     // lost by more, or could not be measured
+};
+
 struct SessionResult {
   std::vector<ShapeResult> shapes;
+  CrossingCounts crossing;  // planned - held - lost were left out by the budget or a stop
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
   double elapsed_s = 0;

@@ -113,7 +113,7 @@ db::WinnerRecord ShapeTuning::run_final(const std::vector<Standing>& standings) 
 
 bool ShapeTuning::measure_final(const FinalPlan& plan, std::vector<db::RoundRecord>* rounds) {
   const std::vector<Leg> legs = final_legs(plan);
-  const int32_t attempt = book_.next_attempt();
+  const int32_t attempt = book_.next_attempt(db::Phase::kFinal);
   while (!final_complete(plan, *rounds)) {
     if (!fits(legs.size(), limits_.deadline)) break;
     const RoundName name{db::Phase::kFinal, 0, static_cast<int32_t>(rounds->size()), attempt};

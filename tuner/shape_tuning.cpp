@@ -18,10 +18,6 @@ constexpr double kTimeReserve = 1.2;
 // Candidates take so much longer than the default, on average over a space.
 constexpr double kCandidateFactor = 1.5;
 
-Clock::duration to_duration(double time_s) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_s));
-}
-
 double seconds_until(Clock::time_point time) {
   return std::chrono::duration<double>(time - Clock::now()).count();
 }

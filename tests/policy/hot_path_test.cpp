@@ -28,29 +28,32 @@ struct Fixture {
     TunedDatabase database(path);
     database.add_winner(shape(16, 68000), "wait=partial");
     database.add_verdict(shape(8, 68000), mla::db::Verdict::kDefaultBest);
+    for (const int32_t batch : {40, 60}) database.add_winner(shape(batch, 68000), "splits=4");
     return {path};
   }
 
-  // Exact, bucketed, default, default-is-best, unknown length and rejected ones in turn. Returns
-  // the plans with a wrong source.
+  // Exact, bucketed, default, default-is-best, unknown length, rejected and interpolated ones in
+  // turn. Returns the plans with a wrong source.
   int plan_a_million_times() const {
     const mla_shape shapes[] = {abi_shape(16, 68000),
                                 abi_shape(16, 66000),
-                                abi_shape(17, 68000),
+                                abi_shape(17, 9000),
                                 abi_shape(8, 68000),
                                 abi_shape(16, 0),
-                                abi_shape(-1, 0)};
+                                abi_shape(-1, 0),
+                                abi_shape(50, 68000)};
     constexpr int32_t kSources[] = {MLA_SOURCE_EXACT,
                                     MLA_SOURCE_BUCKETED,
                                     MLA_SOURCE_DEFAULT,
                                     MLA_SOURCE_EXACT,
                                     MLA_SOURCE_DEFAULT,
-                                    MLA_SOURCE_DEFAULT};
+                                    MLA_SOURCE_DEFAULT,
+                                    MLA_SOURCE_INTERPOLATED};
     mla_plan plan = empty_plan();
     int wrong = 0;
     for (int i = 0; i < 1'000'000; ++i) {
-      mla_policy_plan(policy.get(), &shapes[i % 6], &plan);
-      wrong += plan.source != kSources[i % 6];
+      mla_policy_plan(policy.get(), &shapes[i % 7], &plan);
+      wrong += plan.source != kSources[i % 7];
     }
     return wrong;
   }

@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(every_row_of_a_generated_database_is_found_and_costs_at_mos
   BOOST_TEST(table.rows() == 20'000);
   BOOST_TEST(static_cast<double>(table.memory_bytes()) <= 200.0 * 20'000);
   std::vector<db::SnapshotRow> rows;
-  db::load_snapshot(path(), space, [&](const db::SnapshotRow& row) { rows.push_back(row); });
+  db::load_snapshot(path(), space, {[&](const db::SnapshotRow& row) { rows.push_back(row); }});
   const bool all_found = std::all_of(rows.begin(), rows.end(), [&](const db::SnapshotRow& row) {
     const Answer answer = table.find(row.problem);
     return answer.source == Source::kExact && answer.config == row.config &&
