@@ -14,7 +14,7 @@ constexpr std::string_view kExitStatus =
     "Exit status\n"
     "  0    done\n"
     "  1    a negative answer: lookup --strict without a database hit, db check with damage,\n"
-    "       a shape that could not be measured\n"
+    "       db diff with differences, a shape that could not be measured\n"
     "  2    usage: an option, value, preset, device spec or input file that cannot be understood\n"
     "  3    no usable device\n"
     "  4    database: locked, corrupt, foreign, newer schema, full disk, read-only\n"

@@ -35,7 +35,9 @@ struct Options {
 
   std::string device;
   std::vector<std::string> databases;
+  std::vector<std::string> from;  // files that `db` reads
   std::string preset;
+  std::string shapes;  // a file
   std::vector<int64_t> batch, nhead, seq_len, q_len, page_size;
   std::optional<SharedPrefix> shared_prefix;
   std::optional<int32_t> imbalance;
