@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "db/content.h"
 #include "db/rows.h"
 #include "db/store_impl.h"
 #include "kernels/error.h"
@@ -38,6 +39,7 @@ class Checker {
     measurements();
     finished_tunings();
     knobs();
+    content();
     return std::move(rows_);
   }
 
@@ -161,6 +163,16 @@ class Checker {
       group.found(query.getColumn(0).getString(), "has no winner");
     }
     group.close("each has a winner");
+  }
+
+  // A shipped file says what it holds; rows that were changed since are found here.
+  void content() {
+    const std::string stored = c_.text("SELECT value FROM meta WHERE key = 'content_sha256'");
+    if (stored.empty()) return;
+    Group group(this, "content");
+    const std::string found = content_hash(c_);
+    if (found != stored) group.found("", "is not what was shipped: " + stored + ", now " + found);
+    group.close("is what was shipped: " + stored);
   }
 
   // What was measured and what would be answered has to be launchable on its device.

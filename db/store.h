@@ -36,6 +36,7 @@ struct TuningSummary {
   Environment environment;
   RunInfo run;
   std::string protocol;
+  uint64_t seed = 1;
   WinnerRecord winner;
 };
 
@@ -47,6 +48,9 @@ struct DatabaseInfo {
   int64_t devices = 0, problems = 0, candidates = 0, runs = 0;
   int64_t tunings = 0, tunings_open = 0, rounds = 0, samples = 0, outcomes = 0, winners = 0;
   std::string journal_mode;
+  // Of a shipped or merged file, else empty.
+  std::string parents;  // ids of the databases that it was made from
+  std::string shipped_by, shipped_utc, content_sha256;
 };
 
 class Store {

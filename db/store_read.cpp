@@ -97,6 +97,15 @@ std::vector<OutcomeRecord> Store::load_outcomes(int64_t tuning_id) const {
   return outcomes;
 }
 
+WinnerRecord load_winner_row(Connection& c, int64_t winner_id) {
+  SQLite::Statement& query =
+      c.statement("SELECT " + winner_columns() + kWinnerJoin + " WHERE w.id = ?");
+  query.bind(1, winner_id);
+  Cursor row(query);
+  if (!row.next()) c.fail("holds no winner " + std::to_string(winner_id));
+  return read_joined_winner(row);
+}
+
 std::optional<WinnerRecord> Store::load_winner(int64_t tuning_id) const {
   Connection& c = impl_->connection;
   std::optional<WinnerRecord> winner;
@@ -136,7 +145,7 @@ std::vector<TuningSummary> Store::summaries() const {
   std::vector<TuningSummary> summaries;
   read_rows(c, [&] {
     SQLite::Statement& query = c.statement(
-        "SELECT w.id, t.id, t.protocol, " + columns("d", fields(DeviceInfo{})) + ", " +
+        "SELECT w.id, t.id, t.protocol, t.seed, " + columns("d", fields(DeviceInfo{})) + ", " +
         columns("e", fields(Environment{})) + ", " + columns("r", fields(RunInfo{})) + ", " +
         winner_columns() + kWinnerJoin +
         " JOIN device AS d ON d.id = t.device_id"
@@ -152,6 +161,7 @@ std::vector<TuningSummary> Store::summaries() const {
       summary.winner_id = row.int64();
       summary.tuning_id = row.int64();
       summary.protocol = row.text();
+      summary.seed = static_cast<uint64_t>(row.int64());
       summary.device = read_device(row);
       summary.environment = read_environment(row);
       summary.run = read_run(row);

@@ -109,7 +109,8 @@ Corner make_corner(const TunedRow& row,
 void add_cells(const std::vector<TunedRow>& rows,
                const std::vector<Evidence>& evidence,
                std::vector<FileLoss> losses,
-               LoadedEntries* loaded) {
+               LoadedEntries* loaded,
+               Fingerprint* fingerprint) {
   std::sort(losses.begin(), losses.end(), before);
   std::vector<GridPoint> points;
   points.reserve(rows.size());
@@ -127,8 +128,10 @@ void add_cells(const std::vector<TunedRow>& rows,
     }
     const Selection selection = select_between(corners);
     loaded->cells.add(cell, selection);
+    fingerprint->add(selection.candidates.size());
     for (const ShapeEntry& entry : selection.candidates) {
       if (!is_winner(static_cast<Ruling>(entry.ruling))) continue;
+      fingerprint->add(entry.config);
       SplitsNeed need = at[cell.corners.front()]->need;
       need.first_batch = static_cast<uint16_t>(cell.first_batch);
       need.last_batch = static_cast<uint16_t>(cell.last_batch);
@@ -137,17 +140,6 @@ void add_cells(const std::vector<TunedRow>& rows,
     }
   });
   loaded->cells.shrink();
-}
-
-// In the order of their keys. Neither times nor row ids: they change no launch.
-uint64_t fingerprint(const std::vector<TunedRow>& rows) {
-  Fingerprint fingerprint;
-  for (const TunedRow& row : rows) {
-    fingerprint.add(row.entry.key);
-    fingerprint.add(row.entry.config);
-    fingerprint.add(row.entry.ruling);
-  }
-  return fingerprint.value();
 }
 
 }  // namespace
@@ -161,10 +153,15 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
   loaded.warnings = std::move(read.warnings);
   std::vector<TunedRow> rows = overlay(std::move(read.rows), &read.evidence);
   loaded.shapes = static_cast<int64_t>(rows.size());
-  for (const TunedRow& row : rows) loaded.needs.push_back(row.need);
-  add_cells(rows, read.evidence, std::move(read.losses), &loaded);
+  Fingerprint fingerprint;  // neither of times nor of row ids: they change no launch
+  for (const TunedRow& row : rows) {
+    loaded.needs.push_back(row.need);
+    for (const uint64_t word : {row.entry.key, row.entry.config, uint64_t{row.entry.ruling}})
+      fingerprint.add(word);
+  }
+  add_cells(rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
   merge_needs(&loaded.needs);
-  loaded.fingerprint = fingerprint(rows);
+  loaded.fingerprint = fingerprint.value();
 
   loaded.entries.reserve(2 * rows.size());
   for (const TunedRow& row : rows) loaded.entries.push_back(row.entry);

@@ -28,7 +28,7 @@ struct LoadedEntries {
   CellTable cells;
   std::vector<SplitsNeed> needs;  // each (batches, q_len, nhead) once
   int64_t shapes = 0;             // exact and robust keys among `entries`
-  uint64_t fingerprint = 0;       // of what the rows advise
+  uint64_t fingerprint = 0;       // of what is advised
   int64_t failed_files = 0;
   std::vector<std::string> warnings;  // at most one line per file
 };

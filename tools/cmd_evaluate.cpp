@@ -8,6 +8,7 @@
 #include "kernels/error.h"
 #include "tools/commands.h"
 #include "tools/evaluate.h"
+#include "tools/misses.h"
 #include "tools/paths.h"
 #include "tools/signals.h"
 #include "tools/target.h"
@@ -21,15 +22,15 @@ namespace {
 constexpr int32_t kFreshRung = 2;
 // A sign test at 0.01 / 200 shapes needs 14 rounds at the least; so many decide a small loss.
 constexpr int kRounds = 30;
-constexpr int64_t kShapes = 50;
+constexpr int64_t kHeldOut = 50;
 
 // Of a recording those of its shapes that were not tuned.
 std::vector<Problem> held_out(const Options& options,
                               const std::vector<std::string>& databases,
                               const tuner::CandidateSource& source) {
-  if (!options.from.empty()) return read_problems(options.from);
+  if (!options.shapes.empty()) return parse_shapes(read_file(options.shapes), options.shapes);
   const std::vector<Problem> tuned = tuned_problems(databases, source.info());
-  const auto count = static_cast<size_t>(options.shapes > 0 ? options.shapes : kShapes);
+  const auto count = static_cast<size_t>(options.held_out > 0 ? options.held_out : kHeldOut);
   std::vector<Problem> recorded = source.recorded_problems();
   if (recorded.empty()) return draw_held_out(tuned, count, options.seed);
   const std::unordered_set<Problem> known(tuned.begin(), tuned.end());

@@ -51,10 +51,6 @@ std::vector<Problem> tuned_problems(const std::vector<std::string>& databases,
 // problem, evenly by logarithm, none of them tuned or drawn twice; fewer where there are no more.
 std::vector<Problem> draw_held_out(const std::vector<Problem>& tuned, size_t count, uint64_t seed);
 
-// One problem a line; empty lines and those that begin with '#' are left out. Throws Error(kUsage)
-// naming the line.
-std::vector<Problem> read_problems(const std::string& path);
-
 EvaluatedShape evaluate_shape(tuner::CandidateSource& source,
                               const policy::LookupTable& table,
                               const Problem& problem,

@@ -2,7 +2,6 @@
 // Which shapes an evaluation takes.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <unordered_set>
 
@@ -80,22 +79,6 @@ std::vector<Problem> draw_held_out(const std::vector<Problem>& tuned, size_t cou
     }
   }
   return drawn;
-}
-
-std::vector<Problem> read_problems(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(ErrorCode::kUsage, path + ": cannot be read");
-  std::vector<Problem> problems;
-  std::string line;
-  for (int64_t number = 1; std::getline(file, line); ++number) {
-    if (line.empty() || line[0] == '#') continue;
-    try {
-      problems.push_back(parse_problem(line));
-    } catch (const Error& error) {
-      throw Error(ErrorCode::kUsage, path + ":" + std::to_string(number) + ": " + error.what());
-    }
-  }
-  return problems;
 }
 
 }  // namespace mla::tools

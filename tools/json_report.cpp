@@ -160,6 +160,24 @@ std::string db_info_json(const db::DatabaseInfo& info) {
   return json_text(document);
 }
 
+std::string overlay_json(const Overlay& overlay) {
+  Json document = json_document();
+  document["files"] = Json::array();
+  for (size_t i = 0; i < overlay.paths.size(); ++i) {
+    document["files"].push_back({{"path", overlay.paths[i]},
+                                 {"shapes", overlay.shapes[i]},
+                                 {"answers", overlay.answers[i]}});
+  }
+  document["shapes"] = Json::array();
+  for (const OverlaidShape& shape : overlay.all) {
+    document["shapes"].push_back({{"device_key", shape.device_key},
+                                  {"problem", json_problem(shape.problem)},
+                                  {"file", shape.file},
+                                  {"hidden", shape.hidden}});
+  }
+  return json_text(document);
+}
+
 std::string db_check_json(const std::string& path, const std::vector<db::Store::CheckRow>& rows) {
   Json document = json_document();
   document["path"] = path;

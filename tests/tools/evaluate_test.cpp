@@ -119,17 +119,6 @@ BOOST_AUTO_TEST_CASE(drawn_shapes_lie_within_the_tuned_range_and_are_not_tuned) 
   BOOST_TEST(draw_held_out({shape(4)}, 10, 1).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_file_of_shapes_is_read_and_its_mistakes_named, Fixture) {
-  const std::string file = directory.file("shapes.txt");
-  std::ofstream(file) << "# two\n\nbatch=3 nhead=12 seq_len=5000\nbatch=5 nhead=16 seq_len=70\n";
-  BOOST_TEST(read_problems(file).size() == 2u);
-  BOOST_TEST(read_problems(file)[1].nhead == 16);
-  std::ofstream(file) << "batch=3 nhead=12\n";
-  BOOST_CHECK_EXCEPTION(read_problems(file), Error, [&](const Error& e) {
-    return std::string(e.what()).find(file + ":1: ") == 0;
-  });
-}
-
 // A grid of nine shapes, eight held-out ones.
 BOOST_FIXTURE_TEST_CASE(a_tuned_grid_is_slower_than_the_default_nowhere_between, Fixture) {
   {
