@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the test kernels need of HIP, from the compiler alone: they build without any ROCm package.
+// What the test kernels need of HIP, from the compiler alone.
 #pragma once
 
 #define MLA_GLOBAL extern "C" __attribute__((global))
