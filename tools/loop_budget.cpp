@@ -50,12 +50,12 @@ AmdStage1 kernel_of(const Problem& problem, const KernelConfig& config) {
   return {config.tile_n, config.stages, config.wait, problem.pool == PoolClass::kLarge, true};
 }
 
-// One block of a CU while `active` share of the CUs work: those that idle leave their bandwidth to
-// the others, up to what the bytes in flight can ask for.
-double block_us(const CardRates& card, const LoopBudget& budget, double active) {
+// One block of a CU: at its share of the bandwidth, which CUs that idle do not add to, or at what
+// its bytes in flight can ask for.
+double block_us(const CardRates& card, const LoopBudget& budget) {
   const double bytes = block_bytes(budget.kernel);
-  const double asked = std::max(bytes, budget.in_flight_bytes) / kMemoryLatency_ns;
-  const double memory_ns = bytes / std::min(card.memory_gb_s / active, asked);
+  const double asked_gb_s = std::max(bytes, budget.in_flight_bytes) / kMemoryLatency_ns;
+  const double memory_ns = bytes / std::min(card.memory_gb_s, asked_gb_s);
   const double pipe_ns = budget.busiest_share * budget.memory_cycles / card.clock_ghz;
   const bool overlaps = budget.in_flight_bytes > 0;
   return 1e-3 * (overlaps ? std::max(memory_ns, pipe_ns) : memory_ns + pipe_ns);
@@ -141,9 +141,7 @@ std::optional<double> estimated_time_us(const Space& space,
   const LoopCounts* counts = find_counts(device.arch, kernel_of(problem, config));
   if (!card || counts == nullptr) return std::nullopt;
   const ResourceUse use = space.use(problem, config);
-  const double active =
-      std::min(1.0, static_cast<double>(use.stage1_workgroups) / device.compute_units);
-  const double trip_us = block_us(*card, loop_budget(*card, *counts), active);
+  const double trip_us = block_us(*card, loop_budget(*card, *counts));
   const double stage1_us = static_cast<double>(use.waves) *
                            (1e-3 * kMemoryLatency_ns + static_cast<double>(use.trips) * trip_us);
   if (use.stage2_workgroups == 0) return stage1_us;

@@ -54,7 +54,6 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
   using Ring = CopyRing<kTileN, kStages, Pool>;
   constexpr float kLog2e = 1.44269504f;
   constexpr AmdLayout kLayout = {kTileN, kStages};
-  if constexpr (kLayout.bytes() > kTargetLdsBytes) return;  // never launched on this target
   constexpr int kAhead = kStages - 1;
   constexpr int kYounger = kWait == Wait::kDrain ? 0 : kAhead;
   const Stage1Work<kTileN> work(p, config, static_cast<int32_t>(blockIdx.x));
@@ -108,6 +107,15 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
   if constexpr (kMaths) {
     state.sum = Tile::total(state.sum);
     store_work(tile, p, config, work, state);
+  }
+}
+
+// Of one program for several targets: nothing on a target whose LDS is too small for the ring,
+// where it is never launched.
+template <int kTileN, int kStages, Wait kWait, class Pool, bool kMaths>
+__device__ void stage1_where_it_fits(const DecodeParams& p, const KernelConfig& config) {
+  if constexpr (AmdLayout{kTileN, kStages}.bytes() <= kTargetLdsBytes) {
+    stage1_bh16<kTileN, kStages, kWait, Pool, kMaths>(p, config);
   }
 }
 

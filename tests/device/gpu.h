@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,14 +18,33 @@ inline Device& test_gpu() {
   return *device;
 }
 
-// The default's knobs with another shape of stage 1.
+// The largest value that the knob has and that is not above `wanted`, else its smallest.
+inline int32_t legal_value(Knob knob, int32_t wanted) {
+  const std::vector<int32_t>& legal = test_gpu().space().range(knob).legal;
+  const auto above = std::upper_bound(legal.begin(), legal.end(), wanted);
+  return above == legal.begin() ? legal.front() : *(above - 1);
+}
+
+// The default's knobs with another shape of stage 1, or with the nearest smaller one that the
+// device has.
 inline KernelConfig config_of(int splits, int tile_n, int stages, int stage1_warps) {
   KernelConfig config = test_gpu().space().neutral();
   config.splits = splits;
-  config.tile_n = tile_n;
-  config.stages = stages;
-  config.stage1_warps = stage1_warps;
+  config.stage1_warps = legal_value(Knob::kStage1Warps, stage1_warps);
+  for (; tile_n >= 1; tile_n /= 2) {
+    config.tile_n = legal_value(Knob::kTileN, tile_n);
+    for (int depth = stages; depth >= 2; --depth) {
+      config.stages = legal_value(Knob::kStages, depth);
+      if (!test_gpu().space().violation({}, config)) return config;
+    }
+  }
   return config;
+}
+
+// For tests of what only some devices have.
+inline boost::test_tools::assertion_result has_persistent_schedule(boost::unit_test::test_unit_id) {
+  const std::vector<int32_t>& legal = test_gpu().space().range(Knob::kSchedule).legal;
+  return std::count(legal.begin(), legal.end(), static_cast<int32_t>(Schedule::kPersistent)) > 0;
 }
 
 inline KernelConfig persistent(int splits, int tile_n, int stages) {

@@ -248,7 +248,8 @@ BOOST_AUTO_TEST_CASE(a_graph_captured_once_is_right_at_every_length_from_1_to_10
   check_every_step(config_of(33, 16, 4, 8));
 }
 
-BOOST_AUTO_TEST_CASE(a_persistent_schedule_captured_once_is_right_at_every_length_up_to_100000) {
+BOOST_AUTO_TEST_CASE(a_persistent_schedule_captured_once_is_right_at_every_length_up_to_100000,
+                     *boost::unit_test::precondition(has_persistent_schedule)) {
   KernelConfig config = config_of(33, 16, 3, 4);
   config.schedule = Schedule::kPersistent;
   check_every_step(config);

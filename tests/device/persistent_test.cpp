@@ -38,7 +38,7 @@ void check_lengths(const std::vector<int64_t>& lengths,
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(persistent_schedule)
+BOOST_AUTO_TEST_SUITE(persistent_schedule, *boost::unit_test::precondition(has_persistent_schedule))
 
 BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_ragged_lengths) {
   for (const int32_t page_size : {1, 16, 64}) {

@@ -70,9 +70,13 @@ BOOST_AUTO_TEST_CASE(an_upload_is_complete_before_a_kernel_reads_it) {
 
 BOOST_AUTO_TEST_CASE(a_ring_that_does_not_fit_is_over_the_limits_and_the_device_goes_on) {
   CheckedProblem checked(long_problem(1), {}, 4);
-  const Outcome outcome = checked.loaded().run(config_of(2, 64, 8, 8));
+  KernelConfig largest = config_of(2, 16, 4, 4);
+  for (const Knob knob : {Knob::kTileN, Knob::kStages, Knob::kStage1Warps}) {
+    set(&largest, knob, test_gpu().space().range(knob).legal.back());
+  }
+  const Outcome outcome = checked.loaded().run(largest);
   BOOST_CHECK(outcome.kind == OutcomeKind::kOverLimits);
-  BOOST_CHECK(outcome.text.find("shared memory") != std::string::npos);
+  BOOST_CHECK(outcome.text.find("the copy ring does not fit") != std::string::npos);
   BOOST_CHECK(checked.check(config_of(2, 16, 4, 4)).ok());
 }
 

@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(one_captured_graph_serves_requests_that_grow_by_different_s
 }
 
 // The shares are those of the lengths at the replay.
-BOOST_AUTO_TEST_CASE(one_captured_graph_of_the_persistent_schedule_serves_growing_requests) {
+BOOST_AUTO_TEST_CASE(one_captured_graph_of_the_persistent_schedule_serves_growing_requests,
+                     *boost::unit_test::precondition(has_persistent_schedule)) {
   check_growth(persistent(40, 16, 4));
   check_growth(persistent(2, 32, 2));
 }

@@ -9,6 +9,9 @@ build_packages=(cmake ninja-build g++ libboost-dev libboost-program-options-dev 
 test_packages=(clang clang-format-14 libboost-test-dev libclang-rt-14-dev pkg-config python3 shellcheck)
 # shellcheck disable=SC2034
 hip_packages=(libamdhip64-dev)  # of use where there is nvcc
+# Code for AMD GPUs, compiled and executed without one.
+# shellcheck disable=SC2034
+amdgcn_packages=(clang-22 clang-tools-22 libamdhip64-dev lld-22 llvm-22 rocm-device-libs)
 
 # Whether CMake will find nvcc.
 has_nvcc() {
