@@ -12,7 +12,7 @@
 #include "kernels/spaces.h"
 #include "kernels/workload.h"
 #include "tests/amdgcn/code_objects.h"
-#include "tests/kernels/host_cases.h"
+#include "tests/support/decode_cases.h"
 
 namespace mla::test {
 
