@@ -28,6 +28,14 @@ inline std::string_view next_word(std::string_view* rest) {
   return word;
 }
 
+// Takes the next line off `rest`, without its end.
+inline std::string_view next_line(std::string_view* rest) {
+  const size_t end = rest->find('\n');
+  const std::string_view line = rest->substr(0, end);
+  *rest = end == std::string_view::npos ? std::string_view() : rest->substr(end + 1);
+  return line;
+}
+
 // Untrusted text in an error message: short and printable.
 inline std::string quoted(std::string_view text) {
   std::string result = "'";

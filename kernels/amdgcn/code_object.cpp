@@ -100,11 +100,7 @@ CodeObject parse_code_object(std::string_view disassembly, std::string_view note
     code_object.kernels.push_back(Kernel{std::move(kernel), {}, {}});
   }
   DisassemblyReader reader(&code_object);
-  while (!disassembly.empty()) {
-    const size_t end = disassembly.find('\n');
-    reader.line(disassembly.substr(0, end));
-    disassembly = end == std::string_view::npos ? std::string_view() : disassembly.substr(end + 1);
-  }
+  while (!disassembly.empty()) reader.line(next_line(&disassembly));
   for (const Kernel& kernel : code_object.kernels) {
     if (kernel.instructions.empty() || kernel.descriptor.empty()) {
       throw Error(ErrorCode::kUsage,
@@ -118,6 +114,18 @@ CodeObject read_code_object(const std::string& path, const LlvmTools& tools) {
   const std::string file = shell_word(path);
   return parse_code_object(output_of(shell_word(tools.objdump) + " -D -j .rodata -j .text " + file),
                            output_of(shell_word(tools.readobj) + " --notes " + file));
+}
+
+std::vector<Instruction> read_instructions(const std::string& path, const LlvmTools& tools) {
+  const std::string text = output_of(shell_word(tools.objdump) + " -d " + shell_word(path));
+  std::vector<Instruction> instructions;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    if (auto instruction = parse_instruction(next_line(&rest))) {
+      instructions.push_back(*std::move(instruction));
+    }
+  }
+  return instructions;
 }
 
 }  // namespace mla::amdgcn

@@ -62,4 +62,7 @@ struct LlvmTools {
 };
 CodeObject read_code_object(const std::string& path, const LlvmTools& tools);
 
+// All instructions of an object file, kernels or not.
+std::vector<Instruction> read_instructions(const std::string& path, const LlvmTools& tools);
+
 }  // namespace mla::amdgcn

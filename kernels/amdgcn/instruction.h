@@ -53,6 +53,8 @@ struct Instruction {
   std::string text;  // as printed, without address and encoding
 
   bool has(std::string_view modifier) const;  // "lds", or the name in front of the colon
+  // What is behind "src0_sel:"; empty without that modifier.
+  std::string_view text_of(std::string_view modifier) const;
   // The number behind "offset:"; nothing without that modifier.
   std::optional<int64_t> value_of(std::string_view modifier) const;
   // The numbers of "op_sel:[0,1]" or "quad_perm:[1,0,3,2]"; empty without that modifier.

@@ -86,9 +86,7 @@ Metadata parse_metadata(std::string_view notes) {
   std::string_view rest = notes.substr(begin);
   bool in_kernels = true;
   while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    const Line line = parse_line(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const Line line = parse_line(next_line(&rest));
     if (line.key == "amdhsa.target") {
       metadata.target = std::string(line.value.substr(line.value.rfind('-') + 1));
       metadata.target = metadata.target.substr(0, metadata.target.find(':'));

@@ -71,7 +71,6 @@ void add_compare_ops(OpTable* table) {
   add_integer_relations<int64_t>(table, "i64");
   add_integer_relations<Half>(table, "u16");
   add_float_relations<float>(table, "f32");
-  add_float_relations<double>(table, "f64");
 }
 
 }  // namespace mla::amdgcn

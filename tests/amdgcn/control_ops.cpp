@@ -81,12 +81,8 @@ void add_control_ops(OpTable* table) {
   for (const char* name : {"s_nop",
                            "s_setprio",
                            "s_sleep",
-                           "s_icache_inv",
                            "s_dcache_wb",
                            "s_dcache_inv",
-                           "s_sethalt",
-                           "s_inst_prefetch",
-                           "s_ttracedata",
                            "buffer_inv",
                            "buffer_wbl2"}) {
     (*table)[name] = control(no_effect);

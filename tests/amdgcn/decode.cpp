@@ -36,8 +36,6 @@ Source decode_operand(const Operand& operand) {
       break;
     case OperandKind::kFloat:
       source.file = File::kConstant;
-      source.is_float = true;
-      source.number = operand.number;
       source.bits = std::bit_cast<uint32_t>(static_cast<float>(operand.number));
       break;
     case OperandKind::kText:
@@ -72,6 +70,7 @@ Op decode_one(const Instruction& instruction) {
 OpTable full_table() {
   OpTable table;
   for (const auto add : {add_scalar_ops,
+                         add_scalar_exec_ops,
                          add_control_ops,
                          add_integer_ops,
                          add_float_ops,

@@ -32,8 +32,9 @@ WithMask<float> scaled(float value, float denominator, float numerator) {
   }
   if (is_denormal(denominator)) return {std::ldexp(value, 64), false};
   const bool inverse_denormal = is_denormal(1.0 / denominator);
-  if (inverse_denormal && is_denormal(quotient))
-    return {is_denominator ? std::ldexp(value, 64) : value, true};
+  if (inverse_denormal && is_denormal(quotient)) {
+    return {is_denominator ? std::ldexp(value, -64) : value, true};
+  }
   if (inverse_denormal) return {std::ldexp(value, -64), false};
   if (is_denormal(quotient)) return {value == numerator ? std::ldexp(value, 64) : value, true};
   if (biased_exponent(numerator) <= 23) return {std::ldexp(value, 64), false};

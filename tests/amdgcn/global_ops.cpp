@@ -180,11 +180,11 @@ void add_global_ops(OpTable* table) {
   for (const Width& width : loads) {
     (*table)[std::string("global_load_") + width.suffix] = {
         load<false>, Family::kMemory, width.form};
-    (*table)[std::string("global_load_lds_") + width.suffix] = {
-        load<false>, Family::kMemory, width.form};
     (*table)[std::string("buffer_load_") + width.suffix] = {
         load<true>, Family::kMemory, width.form};
   }
+  (*table)["global_load_lds_dword"] = {load<false>, Family::kMemory, {.bytes = 4}};
+  (*table)["global_load_lds_dwordx4"] = {load<false>, Family::kMemory, {.bytes = 16}};
   const Width stores[] = {
       {"byte", {.bytes = 1}},
       {"byte_d16_hi", {.bytes = 1, .high_half = true}},

@@ -94,13 +94,12 @@ void add_arithmetic(OpTable* table) {
       {"v_med3_i32", lanes([](i32 a, i32 b, i32 c) {
          return std::max(std::min(a, b), std::min(std::max(a, b), c));
        })},
-      {"v_sad_u32", lanes([](u32 a, u32 b, u32 c) { return (a > b ? a - b : b - a) + c; })},
       // 16-bit results clear the upper half of the register on this generation.
       {"v_add_u16", lanes([](u32 a, u32 b) { return (a + b) & 0xFFFF; })},
       {"v_sub_u16", lanes([](u32 a, u32 b) { return (a - b) & 0xFFFF; })},
+      {"v_subrev_u16", lanes([](u32 a, u32 b) { return (b - a) & 0xFFFF; })},
       {"v_mul_lo_u16", lanes([](u32 a, u32 b) { return a * b & 0xFFFF; })},
       {"v_mad_u32_u16", lanes([](u32 a, u32 b, u32 c) { return (a & 0xFFFF) * (b & 0xFFFF) + c; })},
-      {"v_mad_legacy_u16", lanes([](u32 a, u32 b, u32 c) { return (a * b + c) & 0xFFFF; })},
       {"v_min_u16", lanes([](u32 a, u32 b) { return std::min(a & 0xFFFF, b & 0xFFFF); })},
       {"v_max_u16", lanes([](u32 a, u32 b) { return std::max(a & 0xFFFF, b & 0xFFFF); })},
   };

@@ -10,7 +10,6 @@ namespace mla::amdgcn {
 namespace {
 
 constexpr uint32_t kSign = 0x80000000u;
-constexpr uint64_t kSign64 = uint64_t{1} << 63;
 
 [[noreturn]] void unsupported(const char* what) {
   throw Error(ErrorCode::kDevice, what);
@@ -72,10 +71,11 @@ const uint32_t* read_lanes(
   return buffer;
 }
 
-const uint64_t* read_lanes64(
-    const Wave& wave, const Op& op, size_t operand, LaneType type, uint64_t* buffer) {
+const uint64_t* read_lanes64(const Wave& wave, const Op& op, size_t operand, uint64_t* buffer) {
   const Source& source = op.operands[operand];
-  if (op.dpp || op.sdwa) unsupported("DPP or SDWA on a 64-bit source");
+  if (op.dpp || op.sdwa || source.absolute || source.negate) {
+    unsupported("DPP, SDWA or a sign modifier on a 64-bit source");
+  }
   if (source.file == File::kVector) {
     const Lanes& low = wave.vectors[source.index];
     const Lanes& high = wave.vectors[source.index + 1];
@@ -85,16 +85,9 @@ const uint64_t* read_lanes64(
   } else if (source.file == File::kScalar) {
     std::fill_n(buffer, kLanes, wave.scalar64(source.index));
   } else if (source.file == File::kConstant) {
-    const bool is_double = source.is_float && type == LaneType::kFloat;
-    std::fill_n(buffer, kLanes, is_double ? std::bit_cast<uint64_t>(source.number) : source.bits);
+    std::fill_n(buffer, kLanes, source.bits);
   } else {
     unsupported("an operand that is neither a register nor a constant");
-  }
-  if (!source.absolute && !source.negate) return buffer;
-  if (type != LaneType::kFloat) unsupported("a sign modifier on a source that is no float");
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (source.absolute) buffer[lane] &= ~kSign64;
-    if (source.negate) buffer[lane] ^= kSign64;
   }
   return buffer;
 }

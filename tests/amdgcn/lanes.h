@@ -20,8 +20,7 @@ enum class LaneType : uint8_t { kBits, kFloat };
 // the buffer.
 const uint32_t* read_lanes(
     const Wave& wave, const Op& op, size_t operand, LaneType type, uint32_t* buffer);
-const uint64_t* read_lanes64(
-    const Wave& wave, const Op& op, size_t operand, LaneType type, uint64_t* buffer);
+const uint64_t* read_lanes64(const Wave& wave, const Op& op, size_t operand, uint64_t* buffer);
 // The lanes that the instruction writes.
 uint64_t written_lanes(const Wave& wave, const Op& op);
 void write_lanes(Wave& wave, const Op& op, size_t operand, const uint32_t* values);
@@ -34,9 +33,9 @@ template <class T>
 class LaneValues {
  public:
   LaneValues(const Wave& wave, const Op& op, size_t operand) {
-    constexpr LaneType kType = std::is_floating_point_v<T> ? LaneType::kFloat : LaneType::kBits;
+    constexpr LaneType kType = std::is_same_v<T, float> ? LaneType::kFloat : LaneType::kBits;
     if constexpr (sizeof(T) == 8) {
-      values_ = read_lanes64(wave, op, operand, kType, buffer_);
+      values_ = read_lanes64(wave, op, operand, buffer_);
     } else {
       values_ = read_lanes(wave, op, operand, kType, buffer_);
     }

@@ -17,7 +17,8 @@ constexpr uint64_t kMaxInstructionsOfAWave = 200'000'000;
 // HIP places workgroups on the chiplets in turn.
 constexpr uint32_t kXccCount = 8;
 
-// Until the wave ends or waits at a barrier.
+}  // namespace
+
 void run_wave(const std::vector<Op>& ops, Wave* wave) {
   while (wave->state == Wave::State::kRunning) {
     if (wave->next >= ops.size())
@@ -29,8 +30,6 @@ void run_wave(const std::vector<Op>& ops, Wave* wave) {
       throw Error(ErrorCode::kDevice, "no end in sight");
   }
 }
-
-}  // namespace
 
 Machine::Machine(const CodeObject& code_object, const MemoryMap& memory)
     : code_object_(code_object), memory_(memory) {}

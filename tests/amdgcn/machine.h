@@ -49,6 +49,9 @@ struct Mode {
   WaveOrder order = WaveOrder::kFirstAhead;
 };
 
+// Executes until the wave ends or waits at a barrier.
+void run_wave(const std::vector<Op>& ops, Wave* wave);
+
 class Machine {
  public:
   // Both must outlive the machine.

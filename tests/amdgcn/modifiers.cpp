@@ -64,16 +64,6 @@ std::shared_ptr<const Dpp> decode_dpp(const Instruction& instruction) {
   return dpp;
 }
 
-// The text behind "src0_sel:".
-std::string_view word_of(const Instruction& instruction, std::string_view modifier) {
-  for (const std::string& candidate : instruction.modifiers) {
-    if (starts_with(candidate, modifier) && candidate[modifier.size()] == ':') {
-      return std::string_view(candidate).substr(modifier.size() + 1);
-    }
-  }
-  return {};
-}
-
 Sdwa::Part decode_part(std::string_view text) {
   if (text.empty() || text == "DWORD") return {0, 32};
   if (text == "WORD_0") return {0, 16};
@@ -86,10 +76,10 @@ Sdwa::Part decode_part(std::string_view text) {
 
 std::shared_ptr<const Sdwa> decode_sdwa(const Instruction& instruction) {
   auto sdwa = std::make_shared<Sdwa>();
-  sdwa->destination = decode_part(word_of(instruction, "dst_sel"));
-  sdwa->sources = {decode_part(word_of(instruction, "src0_sel")),
-                   decode_part(word_of(instruction, "src1_sel"))};
-  const std::string_view rest = word_of(instruction, "dst_unused");
+  sdwa->destination = decode_part(instruction.text_of("dst_sel"));
+  sdwa->sources = {decode_part(instruction.text_of("src0_sel")),
+                   decode_part(instruction.text_of("src1_sel"))};
+  const std::string_view rest = instruction.text_of("dst_unused");
   if (rest == "UNUSED_SEXT") throw Error(ErrorCode::kUsage, "UNUSED_SEXT is not supported");
   sdwa->keep_rest = rest == "UNUSED_PRESERVE";
   return sdwa;

@@ -28,10 +28,8 @@ enum class File : uint8_t { kNone, kVector, kScalar, kConstant };
 struct Source {
   File file = File::kNone;
   int index = 0;
-  int count = 0;          // 32-bit registers
-  uint64_t bits = 0;      // of a constant; a floating-point one as float32
-  double number = 0.0;    // of a floating-point constant
-  bool is_float = false;  // printed as a floating-point constant
+  int count = 0;      // 32-bit registers
+  uint64_t bits = 0;  // of a constant; a floating-point one as float32
   bool negate = false;
   bool absolute = false;
   bool sign_extend = false;
@@ -107,6 +105,7 @@ struct Op {
 // Every instruction known; the parts come from the file of their topic.
 const OpTable& op_table();
 void add_scalar_ops(OpTable* table);
+void add_scalar_exec_ops(OpTable* table);
 void add_control_ops(OpTable* table);
 void add_integer_ops(OpTable* table);
 void add_float_ops(OpTable* table);

@@ -1,73 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Scalar arithmetic: SOP1, SOP2, SOPC, SOPK of the CDNA3 ISA manual, section 5 and 12.
+// Scalar arithmetic: SOP1, SOP2, SOPK of the CDNA3 ISA manual, section 12.
 #include <bit>
-#include <utility>
+#include <string>
 
-#include "kernels/error.h"
-#include "tests/amdgcn/op.h"
-#include "tests/amdgcn/wave.h"
+#include "tests/amdgcn/scalars.h"
 
 namespace mla::amdgcn {
 namespace {
-
-template <class T>
-T read_scalar(const Wave& wave, const Op& op, size_t operand) {
-  const Source& source = op.operands[operand];
-  if (source.file == File::kConstant) return static_cast<T>(source.bits);
-  if (source.file != File::kScalar) {
-    throw Error(ErrorCode::kDevice, "a scalar operand that is neither a register nor a constant");
-  }
-  if constexpr (sizeof(T) == 8) {
-    return static_cast<T>(wave.scalar64(source.index));
-  } else {
-    return static_cast<T>(wave.scalars[source.index]);
-  }
-}
-
-template <class T>
-void write_scalar(Wave& wave, const Op& op, T value) {
-  const Source& target = op.operands[0];
-  if constexpr (sizeof(T) == 8) {
-    wave.set_scalar64(target.index, static_cast<uint64_t>(value));
-  } else {
-    wave.scalars[target.index] = static_cast<uint32_t>(value);
-  }
-}
-
-template <class F, class R, class... A>
-struct ScalarOp {
-  template <size_t kFirst, size_t... kIndex>
-  static void run(Wave& wave, const Op& op, std::index_sequence<kIndex...>) {
-    bool scc = wave.scc;
-    if constexpr (std::is_void_v<R>) {
-      F{}(scc, read_scalar<A>(wave, op, kFirst + kIndex)...);
-    } else {
-      write_scalar(wave, op, F{}(scc, read_scalar<A>(wave, op, kFirst + kIndex)...));
-    }
-    wave.scc = scc;
-  }
-  static void execute(Wave& wave, const Op& op) {
-    run<std::is_void_v<R> ? 0 : 1>(wave, op, std::index_sequence_for<A...>());
-  }
-  static void accumulate(Wave& wave, const Op& op) {
-    run<0>(wave, op, std::index_sequence_for<A...>());
-  }
-};
-
-template <class F, class R, class... A>
-ScalarOp<F, R, A...> scalar_op(R (F::*)(bool&, A...) const);
-
-// A function of SCC, which it may change, and the sources.
-template <class F>
-OpInfo scalar(F) {
-  return {decltype(scalar_op(&F::operator()))::execute, Family::kScalar, {}};
-}
-
-// SOPK: the destination is the first source.
-template <class F>
-OpInfo scalar_in_place(F) {
-  return {decltype(scalar_op(&F::operator()))::accumulate, Family::kScalar, {}};
-}
 
 template <class T>
 T nonzero(bool& scc, T value) {
@@ -92,18 +31,8 @@ uint64_t bit_field(uint64_t value, uint32_t control, uint32_t offset_mask) {
   return width >= 64 ? shifted : shifted & ((uint64_t{1} << width) - 1);
 }
 
-template <class T>
-void add_comparisons(OpTable* table, const std::string& type) {
-  (*table)["s_cmp_eq_" + type] = scalar([](bool& scc, T a, T b) { scc = a == b; });
-  (*table)["s_cmp_lg_" + type] = scalar([](bool& scc, T a, T b) { scc = a != b; });
-  (*table)["s_cmp_gt_" + type] = scalar([](bool& scc, T a, T b) { scc = a > b; });
-  (*table)["s_cmp_ge_" + type] = scalar([](bool& scc, T a, T b) { scc = a >= b; });
-  (*table)["s_cmp_lt_" + type] = scalar([](bool& scc, T a, T b) { scc = a < b; });
-  (*table)["s_cmp_le_" + type] = scalar([](bool& scc, T a, T b) { scc = a <= b; });
-  for (const char* relation : {"eq", "lg", "gt", "ge", "lt", "le"}) {
-    (*table)[std::string("s_cmpk_") + relation + "_" + type] =
-        (*table)[std::string("s_cmp_") + relation + "_" + type];
-  }
+int32_t extended16(uint32_t immediate) {
+  return extended(static_cast<int32_t>(immediate));
 }
 
 // The bitwise instructions, for 32 and 64 bits.
@@ -148,6 +77,15 @@ void add_bitwise(OpTable* table, const std::string& bits) {
       [](bool& scc, T a, uint32_t bit) { scc = (a >> (bit & (sizeof(T) * 8 - 1)) & 1) == 0; });
   (*table)["s_bitcmp1_b" + bits] = scalar(
       [](bool& scc, T a, uint32_t bit) { scc = (a >> (bit & (sizeof(T) * 8 - 1)) & 1) != 0; });
+}
+
+template <int kShift>
+OpInfo shift_add() {
+  return scalar([](bool& scc, uint32_t a, uint32_t b) {
+    const uint64_t sum = (uint64_t{a} << kShift) + b;
+    scc = sum >> 32 != 0;
+    return static_cast<uint32_t>(sum);
+  });
 }
 
 void add_arithmetic(OpTable* table) {
@@ -217,22 +155,21 @@ void add_arithmetic(OpTable* table) {
              static_cast<int32_t>(static_cast<uint32_t>(shifted) << (32 - width)) >> (32 - width));
        })},
       {"s_sext_i32_i8", scalar([](bool&, uint32_t a) { return int32_t{static_cast<int8_t>(a)}; })},
-      {"s_sext_i32_i16",
-       scalar([](bool&, uint32_t a) { return int32_t{static_cast<int16_t>(a)}; })},
+      {"s_sext_i32_i16", scalar([](bool&, uint32_t a) { return extended16(a); })},
       {"s_brev_b32", scalar([](bool&, uint32_t a) {
          uint32_t reversed = 0;
          for (int bit = 0; bit < 32; ++bit) reversed |= (a >> bit & 1) << (31 - bit);
          return reversed;
        })},
-      {"s_movk_i32", scalar([](bool&, uint32_t a) { return int32_t{static_cast<int16_t>(a)}; })},
+      {"s_movk_i32", scalar([](bool&, uint32_t a) { return extended16(a); })},
       {"s_addk_i32", scalar_in_place([](bool& scc, int32_t old, uint32_t a) {
-         return wrapped_add(scc, old, int32_t{static_cast<int16_t>(a)});
+         return wrapped_add(scc, old, extended16(a));
        })},
       {"s_mulk_i32", scalar_in_place([](bool&, uint32_t old, uint32_t a) {
-         return old * static_cast<uint32_t>(int32_t{static_cast<int16_t>(a)});
+         return old * static_cast<uint32_t>(extended16(a));
        })},
       {"s_cmovk_i32", scalar_in_place([](bool& scc, uint32_t old, uint32_t a) {
-         return scc ? static_cast<uint32_t>(int32_t{static_cast<int16_t>(a)}) : old;
+         return scc ? static_cast<uint32_t>(extended16(a)) : old;
        })},
       {"s_pack_ll_b32_b16",
        scalar([](bool&, uint32_t a, uint32_t b) { return (a & 0xFFFF) | b << 16; })},
@@ -242,38 +179,10 @@ void add_arithmetic(OpTable* table) {
        scalar([](bool&, uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000); })},
   };
   table->insert(ops.begin(), ops.end());
-  for (int shift = 1; shift <= 4; ++shift) {
-    // Filled by name: the shift is part of the instruction.
-    const std::string name = "s_lshl" + std::to_string(shift) + "_add_u32";
-    constexpr auto kShiftAdd = []<int kShift>(std::integral_constant<int, kShift>) {
-      return scalar([](bool& scc, uint32_t a, uint32_t b) {
-        const uint64_t sum = (uint64_t{a} << kShift) + b;
-        scc = sum >> 32 != 0;
-        return static_cast<uint32_t>(sum);
-      });
-    };
-    const OpInfo infos[] = {kShiftAdd(std::integral_constant<int, 1>()),
-                            kShiftAdd(std::integral_constant<int, 2>()),
-                            kShiftAdd(std::integral_constant<int, 3>()),
-                            kShiftAdd(std::integral_constant<int, 4>())};
-    (*table)[name] = infos[shift - 1];
-  }
-}
-
-// D = EXEC; EXEC = f(source, EXEC); SCC = EXEC is not empty.
-template <class F>
-void save_exec(Wave& wave, const Op& op) {
-  const uint64_t source = read_scalar<uint64_t>(wave, op, 1);
-  const uint64_t exec = wave.exec();
-  write_scalar(wave, op, exec);
-  const uint64_t result = F{}(source, exec);
-  wave.set_scalar64(kExecRegister, result);
-  wave.scc = result != 0;
-}
-
-template <class F>
-OpInfo saves_exec(F) {
-  return {save_exec<F>, Family::kScalar, {}};
+  (*table)["s_lshl1_add_u32"] = shift_add<1>();
+  (*table)["s_lshl2_add_u32"] = shift_add<2>();
+  (*table)["s_lshl3_add_u32"] = shift_add<3>();
+  (*table)["s_lshl4_add_u32"] = shift_add<4>();
 }
 
 }  // namespace
@@ -281,19 +190,7 @@ OpInfo saves_exec(F) {
 void add_scalar_ops(OpTable* table) {
   add_bitwise<uint32_t>(table, "32");
   add_bitwise<uint64_t>(table, "64");
-  add_comparisons<uint32_t>(table, "u32");
-  add_comparisons<int32_t>(table, "i32");
-  (*table)["s_cmp_eq_u64"] = scalar([](bool& scc, uint64_t a, uint64_t b) { scc = a == b; });
-  (*table)["s_cmp_lg_u64"] = scalar([](bool& scc, uint64_t a, uint64_t b) { scc = a != b; });
   add_arithmetic(table);
-  (*table)["s_and_saveexec_b64"] = saves_exec([](uint64_t s, uint64_t exec) { return s & exec; });
-  (*table)["s_or_saveexec_b64"] = saves_exec([](uint64_t s, uint64_t exec) { return s | exec; });
-  (*table)["s_xor_saveexec_b64"] = saves_exec([](uint64_t s, uint64_t exec) { return s ^ exec; });
-  (*table)["s_andn2_saveexec_b64"] =
-      saves_exec([](uint64_t s, uint64_t exec) { return s & ~exec; });
-  (*table)["s_andn1_saveexec_b64"] =
-      saves_exec([](uint64_t s, uint64_t exec) { return ~s & exec; });
-  (*table)["s_orn2_saveexec_b64"] = saves_exec([](uint64_t s, uint64_t exec) { return s | ~exec; });
 }
 
 }  // namespace mla::amdgcn
