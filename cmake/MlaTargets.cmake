@@ -32,6 +32,27 @@ function(mla_library target)
   add_library(mla::${short} ALIAS ${target})
 endfunction()
 
+# mla_c_abi(mla_policy SOURCES mla_policy.cpp MAP mla_policy.map PRIVATE_LINK mla::policy_core): a shared library for
+# other programs, alias mla::policy: everything linked in, only the C ABI of the version script visible.
+function(mla_c_abi target)
+  cmake_parse_arguments(ARG "" "MAP" "SOURCES;PRIVATE_LINK" ${ARGN})
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_MAP})
+  add_library(${target} SHARED ${ARG_SOURCES})
+  # Below 1.0 a minor version may change the ABI (mla_policy.h), so the loader has to tell them apart.
+  set_target_properties(${target} PROPERTIES
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LINK_DEPENDS ${map})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels/decode>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE ${ARG_PRIVATE_LINK})
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${map})
+  mla_target_defaults(${target})
+  string(REGEX REPLACE "^mla_" "" short ${target})
+  add_library(mla::${short} ALIAS ${target})
+endfunction()
+
 # mla_test(kernels_config SOURCES config_test.cpp LINK mla::types [LABELS long|threads] [TIMEOUT s]): one Boost.Test
 # program. Label "long": for `tools/test --full`. Label "threads": what a thread sanitizer build is for. OWN_MAIN: the
 # sources have a main() and Boost.Test from its headers, since its static library has a main() as well.

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "db/content.h"
 #include "db/rows.h"
 #include "db/store_impl.h"
 #include "kernels/error.h"
@@ -34,9 +35,11 @@ class Checker {
       WinnerRecord winner;
       read_winner(row, &winner);
     });
+    losses();
     measurements();
     finished_tunings();
     knobs();
+    content();
     return std::move(rows_);
   }
 
@@ -105,6 +108,25 @@ class Checker {
     group.close(std::to_string(count) + " rows");
   }
 
+  void losses() {
+    Group group(this, "loss");
+    SQLite::Statement& query = c_.statement("SELECT x.tuning_id, " +
+                                            columns("x", fields(LossRecord{})) + " FROM loss AS x");
+    int64_t count = 0;
+    Cursor row(query);
+    while (row.next()) {
+      ++count;
+      const int64_t tuning_id = row.int64();
+      try {
+        LossRecord loss;
+        read_loss(row, &loss);
+      } catch (const BadRow& e) {
+        group.found("of tuning " + std::to_string(tuning_id), e.what());
+      }
+    }
+    group.close(std::to_string(count) + " rows");
+  }
+
   // Rounds and samples by their distinct texts: there are millions of rows and a handful of texts.
   void measurements() {
     Group group(this, "measurements");
@@ -141,6 +163,16 @@ class Checker {
       group.found(query.getColumn(0).getString(), "has no winner");
     }
     group.close("each has a winner");
+  }
+
+  // A shipped file says what it holds; rows that were changed since are found here.
+  void content() {
+    const std::string stored = c_.text("SELECT value FROM meta WHERE key = 'content_sha256'");
+    if (stored.empty()) return;
+    Group group(this, "content");
+    const std::string found = content_hash(c_);
+    if (found != stored) group.found("", "is not what was shipped: " + stored + ", now " + found);
+    group.close("is what was shipped: " + stored);
   }
 
   // What was measured and what would be answered has to be launchable on its device.

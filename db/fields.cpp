@@ -91,6 +91,16 @@ Fields fields(const WinnerRecord& w) {
           {"configs_failed", w.configs_failed}};
 }
 
+Fields fields(const LossRecord& l) {
+  return {{"loss", l.loss},
+          {"loss_low", l.loss_low},
+          {"loss_high", l.loss_high},
+          {"rounds", int64_t{l.rounds}},
+          {"wins", int64_t{l.wins}},
+          {"losses", int64_t{l.losses}},
+          {"placebo_noise", l.placebo_noise}};
+}
+
 void bind_fields(SQLite::Statement& statement, const Fields& row) {
   int index = 0;
   for (const Field& field : row) {

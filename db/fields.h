@@ -29,6 +29,7 @@ Fields fields(const Problem& problem);
 Fields fields(const KernelConfig& config);  // of candidate: the variant, then the knobs
 // Of winner without its ids and without problem and configurations, which are rows of their own.
 Fields fields(const WinnerRecord& winner);
+Fields fields(const LossRecord& loss);  // without its ids
 
 // 64-bit seeds are stored as signed integers of the same bits.
 inline int64_t seed_bits(uint64_t seed) {

@@ -11,6 +11,8 @@ std::string_view name(Phase phase) {
       return "semifinal";
     case Phase::kFinal:
       return "final";
+    case Phase::kCross:
+      return "cross";
   }
   return "search";
 }

@@ -21,6 +21,8 @@ struct Environment {
   std::string compiler;
   std::string code_hash;
   std::string tool_version;
+
+  bool operator==(const Environment&) const = default;
 };
 
 struct RunInfo {
@@ -42,7 +44,7 @@ struct TuningKey {
 };
 
 // Names reach the database.
-enum class Phase : int32_t { kSearch = 0, kSemifinal = 1, kFinal = 2 };
+enum class Phase : int32_t { kSearch = 0, kSemifinal = 1, kFinal = 2, kCross = 3 };
 std::string_view name(Phase phase);
 
 struct SampleRecord {
@@ -60,7 +62,7 @@ struct RoundRecord {
   Phase phase = Phase::kSearch;
   int32_t rung = 0;
   int32_t round = 0;
-  int32_t attempt = 0;  // a final that was cut starts again as the next attempt
+  int32_t attempt = 0;  // a final or crossing that was cut starts again as the next attempt
   std::vector<SampleRecord> samples;
 };
 
@@ -110,6 +112,19 @@ struct WinnerRecord {
   int64_t configs_measured = 0;
   int64_t configs_pruned = 0;
   int64_t configs_failed = 0;
+};
+
+// The winner of a grid neighbour at this shape: guard point 2. Against the default, in paired
+// rounds of its own.
+struct LossRecord {
+  KernelConfig config;
+  double loss = 0;      // median over rounds of time / default's time - 1; below 0 it is faster
+  double loss_low = 0;  // quartiles of the same
+  double loss_high = 0;
+  int32_t rounds = 0;  // 0: could not be measured, and counts as an infinite loss
+  int32_t wins = 0;    // rounds that the configuration won by the guard's margin, and lost
+  int32_t losses = 0;
+  double placebo_noise = 0;  // median |ratio - 1| of the placebo
 };
 
 }  // namespace mla::db

@@ -149,7 +149,6 @@ Problem read_problem(Cursor& row) {
   } catch (const Error& e) {
     throw BadRow(e.what());
   }
-  if (p.seq_len == 0) throw BadRow("seq_len: unknown in a tuned problem");
   return p;
 }
 
@@ -194,6 +193,16 @@ void read_winner(Cursor& row, WinnerRecord* w) {
   w->configs_failed = row.int64();
 }
 
+void read_loss(Cursor& row, LossRecord* loss) {
+  loss->loss = row.real();
+  loss->loss_low = row.real();
+  loss->loss_high = row.real();
+  loss->rounds = row.int32();
+  loss->wins = row.int32();
+  loss->losses = row.int32();
+  loss->placebo_noise = row.real();
+}
+
 Verdict read_verdict(Cursor& row) {
   return row.one_of({Verdict::kFaster,
                      Verdict::kDefaultBest,
@@ -207,7 +216,7 @@ WinnerStatus read_status(Cursor& row) {
 }
 
 Phase read_phase(Cursor& row) {
-  return row.one_of({Phase::kSearch, Phase::kSemifinal, Phase::kFinal});
+  return row.one_of({Phase::kSearch, Phase::kSemifinal, Phase::kFinal, Phase::kCross});
 }
 
 OutcomeKind read_outcome_kind(Cursor& row) {

@@ -48,8 +48,8 @@ void require_tables(Connection& c) {
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name IN "
       "('meta', 'device', 'environment', 'run', 'problem', 'candidate', 'tuning', 'round', "
       "'sample', "
-      "'outcome', 'winner')");
-  if (tables != 11) c.fail("is damaged: it lacks tables of its schema");
+      "'outcome', 'winner', 'loss')");
+  if (tables != 12) c.fail("is damaged: it lacks tables of its schema");
 }
 
 void create(Connection& c, int32_t version) {
@@ -84,7 +84,7 @@ void back_up(const std::string& path, int32_t version) {
 
 void migrate(Connection& c, int32_t from, int32_t to, std::span<const Migration> steps) {
   back_up(c.path(), from);
-  for (const char* view : {"v_best", "v_regressions", "v_failures"})
+  for (const char* view : {"v_best", "v_regressions", "v_failures", "v_losses"})
     c.execute(std::string("DROP VIEW IF EXISTS ") + view);
   int32_t version = from;
   for (const Migration& step : steps) {
@@ -119,7 +119,7 @@ void choose_journal(Connection& c) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const Migration kAll[] = {{1, kSchema1To2Sql}};
+  static const Migration kAll[] = {{1, kSchema1To2Sql}, {2, kSchema2To3Sql}};
   return kAll;
 }
 

@@ -13,6 +13,7 @@ namespace mla::db {
 extern const char* const kSchemaSql;
 extern const char* const kViewsSql;
 extern const char* const kSchema1To2Sql;
+extern const char* const kSchema2To3Sql;
 
 // Takes a file from schema `from` to `from + 1`. Runs without views and without the enforcement of
 // foreign keys, so that it may rebuild a table. FORMAT.md, "Upgrade rules".

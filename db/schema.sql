@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Schema 2 of the tuning database. FORMAT.md explains units, invariants and upgrade rules.
+-- Schema 3 of the tuning database. FORMAT.md explains units, invariants and upgrade rules.
 -- application_id and user_version are set by schema.cpp in the transaction that runs this file.
 -- Enumerations are stored by name; a name that was ever written is never given another meaning.
 -- No column may be NULL: "unknown" is 0 or the empty text.
@@ -53,12 +53,13 @@ CREATE TABLE run (
   free_memory_bytes INTEGER NOT NULL
 ) STRICT;
 
--- A shape. seq_len is the mean number of rows per request, rounded up; batch is the padded batch.
+-- A shape. seq_len is the mean number of rows per request, rounded up, or 0 for a plan that serves
+-- unknown lengths; batch is the padded batch.
 CREATE TABLE problem (
   id            INTEGER PRIMARY KEY,
   batch         INTEGER NOT NULL CHECK (batch BETWEEN 1 AND 65535),
   nhead         INTEGER NOT NULL CHECK (nhead BETWEEN 1 AND 128),
-  seq_len       INTEGER NOT NULL CHECK (seq_len BETWEEN 1 AND 16777215),
+  seq_len       INTEGER NOT NULL CHECK (seq_len BETWEEN 0 AND 16777215),
   q_len         INTEGER NOT NULL CHECK (q_len BETWEEN 1 AND 8),
   kv_dtype      TEXT NOT NULL CHECK (kv_dtype IN ('bf16', 'fp8')),
   page_size     INTEGER NOT NULL CHECK (page_size = 1 OR page_size IN (16, 64)),
@@ -105,10 +106,10 @@ CREATE TABLE tuning (
 CREATE TABLE round (
   id        INTEGER PRIMARY KEY,
   tuning_id INTEGER NOT NULL REFERENCES tuning (id),
-  phase     TEXT NOT NULL CHECK (phase = 'search' OR phase IN ('semifinal', 'final')),
+  phase     TEXT NOT NULL CHECK (phase = 'search' OR phase IN ('semifinal', 'final', 'cross')),
   rung      INTEGER NOT NULL,
   round     INTEGER NOT NULL,
-  attempt   INTEGER NOT NULL,  -- a final that was cut starts again as the next attempt
+  attempt   INTEGER NOT NULL,  -- a final or crossing that was cut starts again as the next attempt
   UNIQUE (tuning_id, phase, attempt, rung, round)
 ) STRICT;
 
@@ -172,3 +173,18 @@ CREATE TABLE winner (
   configs_failed   INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX winner_by_tuning ON winner (tuning_id);
+
+-- Winners of grid neighbours, measured at a tuned shape against its default. One that is not here was
+-- not measured and counts as an infinite loss. The newest measurement replaces the last.
+CREATE TABLE loss (
+  tuning_id     INTEGER NOT NULL REFERENCES tuning (id),
+  candidate_id  INTEGER NOT NULL REFERENCES candidate (id),
+  loss          REAL NOT NULL,     -- median over rounds of time / default's time - 1
+  loss_low      REAL NOT NULL,     -- quartiles of the same
+  loss_high     REAL NOT NULL,
+  rounds        INTEGER NOT NULL,  -- 0: could not be measured; also an infinite loss
+  wins          INTEGER NOT NULL,
+  losses        INTEGER NOT NULL,
+  placebo_noise REAL NOT NULL,     -- median |ratio - 1| of the placebo
+  PRIMARY KEY (tuning_id, candidate_id)
+) STRICT, WITHOUT ROWID;

@@ -19,21 +19,6 @@ constexpr size_t kMaxReasons = 16;
 // Above what any deployment needs and what the policy's table holds in memory.
 constexpr int64_t kMaxWinners = 8'000'000;
 
-// The soft fields. An asker that does not know one of its own (the C ABI has no memory size)
-// differs in nothing.
-bool same(const DeviceInfo& stored, const DeviceInfo& asker) {
-  const auto same_size = [](int64_t a, int64_t b) { return b == 0 || a == b; };
-  return (asker.name.empty() || stored.name == asker.name) &&
-         same_size(stored.memory_bytes, asker.memory_bytes) &&
-         same_size(stored.local_memory_bytes, asker.local_memory_bytes) &&
-         stored.relative_times == asker.relative_times;
-}
-
-bool same(const Environment& a, const Environment& b) {
-  return a.driver == b.driver && a.runtime == b.runtime && a.compiler == b.compiler &&
-         a.code_hash == b.code_hash && a.tool_version == b.tool_version;
-}
-
 // Small tables are decoded once and looked up by id. A row that cannot be believed keeps its
 // reason.
 struct Decoded {
@@ -57,8 +42,8 @@ class Loader {
   Loader(Connection& connection,
          const Space& space,
          const Environment* environment,
-         const std::function<void(const SnapshotRow&)>& sink)
-      : c_(connection), space_(space), environment_(environment), sink_(sink) {}
+         const SnapshotSinks& sinks)
+      : c_(connection), space_(space), environment_(environment), sinks_(sinks) {}
 
   SnapshotLoad load() {
     load_.database_id = c_.text("SELECT value FROM meta WHERE key = 'database_id'").substr(0, 64);
@@ -66,6 +51,7 @@ class Loader {
     decode_environments();
     decode_candidates();
     read_winners();
+    if (sinks_.loss) read_losses();
     return std::move(load_);
   }
 
@@ -89,7 +75,7 @@ class Loader {
       try {
         const DeviceInfo device = read_device(row);
         origin.usable = device_key(device) == wanted;
-        origin.soft_difference = !same(device, space_.device());
+        origin.soft_difference = mla::db::soft_difference(device, space_.device());
         origin.relative_times = device.relative_times;
       } catch (const BadRow& e) {
         origin.unusable = std::string("device: ") + e.what();
@@ -106,7 +92,7 @@ class Loader {
       try {
         const Environment stored = read_environment(row);
         origin.usable = true;
-        origin.soft_difference = environment_ != nullptr && !same(stored, *environment_);
+        origin.soft_difference = environment_ != nullptr && stored != *environment_;
       } catch (const BadRow& e) {
         origin.unusable = std::string("environment: ") + e.what();
       }
@@ -133,7 +119,8 @@ class Loader {
   void read_winners() {
     static const std::string kQuery =
         "SELECT w.id, t.device_id, t.environment_id, t.problem_id, w.config_id, w.default_id,"
-        " w.verdict, w.status, w.gain, w.expected_us, w.default_us, " +
+        " w.verdict, w.status, w.gain, w.expected_us, w.default_us, w.tuning_id, w.placebo_noise,"
+        " w.reference, " +
         columns("p", fields(Problem{})) +
         " FROM winner AS w JOIN tuning AS t ON t.id = w.tuning_id"
         " JOIN problem AS p ON p.id = t.problem_id ORDER BY w.id DESC LIMIT " +
@@ -166,6 +153,9 @@ class Loader {
     result.gain = static_cast<float>(row.real());
     double time_us = row.real();
     const double default_us = row.real();
+    result.tuning_id = row.int64();
+    result.placebo_noise = static_cast<float>(row.real());
+    result.against_default = row.text() == "default";
     // A demoted winner no longer holds. Its problem is answered with the default, and by a row, so
     // that it hides a row of another database below this one.
     const bool demoted = status == WinnerStatus::kDemoted;
@@ -175,16 +165,35 @@ class Loader {
       result.gain = 0;
       time_us = default_us;
     }
-    const auto& candidate =
-        find(decoded_.candidates, demoted ? default_id : config_id, "configuration");
-    result.config = candidate.config;
+    result.default_config = find(decoded_.candidates, default_id, "default").config;
+    result.config = demoted ? result.default_config
+                            : find(decoded_.candidates, config_id, "configuration").config;
     result.expected_us = device.relative_times ? 0 : static_cast<float>(time_us);
     result.verify_again = device.soft_difference || environment.soft_difference ||
                           status == WinnerStatus::kVerifyAgain;
     result.problem = read_problem(row);
     if (const auto reason = space_.violation(result.problem, result.config)) throw BadRow(*reason);
     ++load_.rows_used;
-    sink_(result);
+    sinks_.row(result);
+  }
+
+  void read_losses() {
+    SQLite::Statement& query = c_.statement(
+        "SELECT tuning_id, candidate_id, loss, placebo_noise FROM loss WHERE rounds > 0 LIMIT " +
+        std::to_string(kMaxWinners));
+    Cursor row(query);
+    while (row.next()) {
+      try {
+        SnapshotLoss loss;
+        loss.tuning_id = row.int64();
+        loss.config = find(decoded_.candidates, row.int64(), "configuration").config;
+        loss.loss = static_cast<float>(row.real());
+        loss.placebo_noise = static_cast<float>(row.real());
+        sinks_.loss(loss);
+      } catch (const BadRow&) {
+        // Not measured, as far as anyone can tell.
+      }
+    }
   }
 
   // A missing or undecodable row is as bad as a bad column.
@@ -201,7 +210,7 @@ class Loader {
   Connection& c_;
   const Space& space_;
   const Environment* environment_;
-  const std::function<void(const SnapshotRow&)>& sink_;
+  const SnapshotSinks& sinks_;
   Decoded decoded_;
   std::unordered_set<int64_t> seen_;
   SnapshotLoad load_;
@@ -209,14 +218,22 @@ class Loader {
 
 }  // namespace
 
+bool soft_difference(const DeviceInfo& stored, const DeviceInfo& asker) {
+  const auto size_differs = [](int64_t a, int64_t b) { return b != 0 && a != b; };
+  return (!asker.name.empty() && stored.name != asker.name) ||
+         size_differs(stored.memory_bytes, asker.memory_bytes) ||
+         size_differs(stored.local_memory_bytes, asker.local_memory_bytes) ||
+         stored.relative_times != asker.relative_times;
+}
+
 SnapshotLoad load_snapshot(const std::string& path,
                            const Space& space,
-                           const std::function<void(const SnapshotRow&)>& sink,
+                           const SnapshotSinks& sinks,
                            const Environment* environment) {
   Connection connection(path, OpenMode::kReadOnly);
   require_schema(connection);
   SnapshotLoad load;
-  read_rows(connection, [&] { load = Loader(connection, space, environment, sink).load(); });
+  read_rows(connection, [&] { load = Loader(connection, space, environment, sinks).load(); });
   return load;
 }
 

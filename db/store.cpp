@@ -35,7 +35,14 @@ DatabaseInfo Store::info() const {
   const auto bytes = std::filesystem::file_size(c.path(), unknown);
   info.file_bytes = unknown ? 0 : static_cast<int64_t>(bytes);
   c.read([&] {
-    info.database_id = c.text("SELECT value FROM meta WHERE key = 'database_id'");
+    const auto meta = [&](const std::string& key) {
+      return c.text("SELECT value FROM meta WHERE key = '" + key + "'");
+    };
+    info.database_id = meta("database_id");
+    info.parents = meta("parents");
+    info.shipped_by = meta("shipped_by");
+    info.shipped_utc = meta("shipped_utc");
+    info.content_sha256 = meta("content_sha256");
     info.schema_version = static_cast<int32_t>(c.integer("PRAGMA user_version"));
     info.journal_mode = c.text("PRAGMA journal_mode");
     const auto rows = [&](const std::string& of) {

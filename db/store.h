@@ -15,7 +15,7 @@
 
 namespace mla::db {
 
-inline constexpr int32_t kSchemaVersion = 2;
+inline constexpr int32_t kSchemaVersion = 3;
 inline constexpr int32_t kApplicationId = 0x4D4C4154;  // "MLAT"
 
 enum class OpenMode {
@@ -36,6 +36,7 @@ struct TuningSummary {
   Environment environment;
   RunInfo run;
   std::string protocol;
+  uint64_t seed = 1;
   WinnerRecord winner;
 };
 
@@ -47,6 +48,9 @@ struct DatabaseInfo {
   int64_t devices = 0, problems = 0, candidates = 0, runs = 0;
   int64_t tunings = 0, tunings_open = 0, rounds = 0, samples = 0, outcomes = 0, winners = 0;
   std::string journal_mode;
+  // Of a shipped or merged file, else empty.
+  std::string parents;  // ids of the databases that it was made from
+  std::string shipped_by, shipped_utc, content_sha256;
 };
 
 class Store {
@@ -67,9 +71,13 @@ class Store {
   // (device, problem) is the one that lookups use; older ones stay as evidence.
   void finish_tuning(int64_t tuning_id, const WinnerRecord& winner);
 
+  // Winners of neighbours at this tuning's shape; a configuration's older loss is replaced.
+  void save_losses(int64_t tuning_id, const std::vector<LossRecord>& losses);
+
   std::vector<RoundRecord> load_rounds(int64_t tuning_id) const;  // in the order they were saved
   std::vector<OutcomeRecord> load_outcomes(int64_t tuning_id) const;
   std::optional<WinnerRecord> load_winner(int64_t tuning_id) const;
+  std::vector<LossRecord> load_losses(int64_t tuning_id) const;
 
   // Current winners (one per device and problem), ordered by device, nhead, batch, seq_len.
   std::vector<TuningSummary> summaries() const;

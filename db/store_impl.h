@@ -26,4 +26,11 @@ struct Store::Impl {
   CandidateIds candidates;
 };
 
+// The tuning with this key, or a new one under `run_id`. `key`: device_id, environment_id,
+// problem_id, protocol and seed, in this order. Inside a write.
+TuningState find_or_begin_tuning(Connection& connection, Fields key, int64_t run_id);
+
+// Inside a read or write.
+WinnerRecord load_winner_row(Connection& connection, int64_t winner_id);
+
 }  // namespace mla::db

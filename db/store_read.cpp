@@ -97,6 +97,15 @@ std::vector<OutcomeRecord> Store::load_outcomes(int64_t tuning_id) const {
   return outcomes;
 }
 
+WinnerRecord load_winner_row(Connection& c, int64_t winner_id) {
+  SQLite::Statement& query =
+      c.statement("SELECT " + winner_columns() + kWinnerJoin + " WHERE w.id = ?");
+  query.bind(1, winner_id);
+  Cursor row(query);
+  if (!row.next()) c.fail("holds no winner " + std::to_string(winner_id));
+  return read_joined_winner(row);
+}
+
 std::optional<WinnerRecord> Store::load_winner(int64_t tuning_id) const {
   Connection& c = impl_->connection;
   std::optional<WinnerRecord> winner;
@@ -111,12 +120,32 @@ std::optional<WinnerRecord> Store::load_winner(int64_t tuning_id) const {
   return winner;
 }
 
+std::vector<LossRecord> Store::load_losses(int64_t tuning_id) const {
+  Connection& c = impl_->connection;
+  std::vector<LossRecord> losses;
+  read_rows(c, [&] {
+    SQLite::Statement& query =
+        c.statement("SELECT " + columns("c", fields(KernelConfig{})) + ", " +
+                    columns("l", fields(LossRecord{})) +
+                    " FROM loss AS l JOIN candidate AS c ON c.id = l.candidate_id"
+                    " WHERE l.tuning_id = ? ORDER BY l.candidate_id");
+    query.bind(1, tuning_id);
+    Cursor row(query);
+    while (row.next()) {
+      LossRecord& loss = losses.emplace_back();
+      loss.config = read_config(row);
+      read_loss(row, &loss);
+    }
+  });
+  return losses;
+}
+
 std::vector<TuningSummary> Store::summaries() const {
   Connection& c = impl_->connection;
   std::vector<TuningSummary> summaries;
   read_rows(c, [&] {
     SQLite::Statement& query = c.statement(
-        "SELECT w.id, t.id, t.protocol, " + columns("d", fields(DeviceInfo{})) + ", " +
+        "SELECT w.id, t.id, t.protocol, t.seed, " + columns("d", fields(DeviceInfo{})) + ", " +
         columns("e", fields(Environment{})) + ", " + columns("r", fields(RunInfo{})) + ", " +
         winner_columns() + kWinnerJoin +
         " JOIN device AS d ON d.id = t.device_id"
@@ -132,6 +161,7 @@ std::vector<TuningSummary> Store::summaries() const {
       summary.winner_id = row.int64();
       summary.tuning_id = row.int64();
       summary.protocol = row.text();
+      summary.seed = static_cast<uint64_t>(row.int64());
       summary.device = read_device(row);
       summary.environment = read_environment(row);
       summary.run = read_run(row);

@@ -47,6 +47,18 @@ int64_t Store::begin_run(const RunInfo& run) {
   return id;
 }
 
+TuningState find_or_begin_tuning(Connection& c, Fields key, int64_t run_id) {
+  SQLite::Statement& query = c.statement(
+      "SELECT id, finished FROM tuning WHERE device_id = ? AND environment_id = ? AND "
+      "problem_id = ? AND protocol = ? AND seed = ?");
+  bind_fields(query, key);
+  if (query.executeStep()) {
+    return {query.getColumn(0).getInt64(), query.getColumn(1).getInt() != 0};
+  }
+  key.push_back({"run_id", run_id});
+  return {insert(c, "tuning", key), false};
+}
+
 TuningState Store::open_tuning(int64_t run_id, const TuningKey& key) {
   Connection& c = impl_->connection;
   if (key.protocol.size() > kMaxTextBytes) {  // cut, it would not tell two protocols apart
@@ -55,21 +67,14 @@ TuningState Store::open_tuning(int64_t run_id, const TuningKey& key) {
   }
   TuningState state;
   impl_->write([&] {
-    Fields row = {{"device_id", find_or_insert(c, "device", fields(key.device))},
-                  {"environment_id", find_or_insert(c, "environment", fields(key.environment))},
-                  {"problem_id", find_or_insert(c, "problem", fields(key.problem))},
-                  {"protocol", key.protocol},
-                  {"seed", seed_bits(key.seed)}};
-    SQLite::Statement& query = c.statement(
-        "SELECT id, finished FROM tuning WHERE device_id = ? AND environment_id = ? AND "
-        "problem_id = ? AND protocol = ? AND seed = ?");
-    bind_fields(query, row);
-    if (query.executeStep()) {
-      state = {query.getColumn(0).getInt64(), query.getColumn(1).getInt() != 0};
-      return;
-    }
-    row.push_back({"run_id", run_id});
-    state.id = insert(c, "tuning", row);
+    state = find_or_begin_tuning(
+        c,
+        {{"device_id", find_or_insert(c, "device", fields(key.device))},
+         {"environment_id", find_or_insert(c, "environment", fields(key.environment))},
+         {"problem_id", find_or_insert(c, "problem", fields(key.problem))},
+         {"protocol", key.protocol},
+         {"seed", seed_bits(key.seed)}},
+        run_id);
   });
   return state;
 }
@@ -113,6 +118,25 @@ void Store::save_outcome(int64_t tuning_id, const OutcomeRecord& record) {
                  {"text", record.outcome.text.substr(0, kMaxTextBytes)},
                  {"crashes", int64_t{record.crashes}}});
     upsert.exec();
+  });
+}
+
+void Store::save_losses(int64_t tuning_id, const std::vector<LossRecord>& losses) {
+  Connection& c = impl_->connection;
+  impl_->write([&] {
+    require_tuning(c, tuning_id);
+    for (const LossRecord& loss : losses) {
+      const int64_t candidate_id = impl_->candidates.id(loss.config);
+      SQLite::Statement& older =
+          c.statement("DELETE FROM loss WHERE tuning_id = ? AND candidate_id = ?");
+      older.bind(1, tuning_id);
+      older.bind(2, candidate_id);
+      older.exec();
+      Fields row = fields(loss);
+      row.push_back({"tuning_id", tuning_id});
+      row.push_back({"candidate_id", candidate_id});
+      insert(c, "loss", row);
+    }
   });
 }
 

@@ -48,3 +48,16 @@ JOIN problem AS p ON p.id = t.problem_id
 JOIN candidate AS c ON c.id = o.candidate_id
 WHERE o.kind <> 'ok'
 ORDER BY t.id, o.kind;
+
+-- How winners of grid neighbours did at a tuned shape.
+CREATE VIEW v_losses AS
+SELECT d.name AS device, p.batch, p.nhead, p.seq_len, round(100 * l.loss, 2) AS loss_percent,
+       l.rounds, l.wins, l.losses, round(100 * l.placebo_noise, 2) AS noise_percent,
+       c.splits, c.tile_n, c.stages, c.wait, c."order", c.stage1_warps, c.stage2_tiles,
+       c.stage2_warps, c.schedule, t.id AS tuning_id
+FROM loss AS l
+JOIN tuning AS t ON t.id = l.tuning_id
+JOIN device AS d ON d.id = t.device_id
+JOIN problem AS p ON p.id = t.problem_id
+JOIN candidate AS c ON c.id = l.candidate_id
+ORDER BY l.rounds = 0 DESC, l.loss DESC;

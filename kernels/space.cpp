@@ -59,6 +59,15 @@ std::optional<std::string> Space::violation(const Problem& problem,
   return std::nullopt;
 }
 
+bool Space::allows(const Problem& problem, const KernelConfig& config) const {
+  for (const KnobRange& range : ranges_) {
+    if (!contains(range.legal, get(config, range.knob))) return false;
+  }
+  return std::all_of(constraints_.begin(), constraints_.end(), [&](const Constraint& constraint) {
+    return constraint.holds(problem, config);
+  });
+}
+
 Space::Listing Space::list(const Problem& problem) const {
   const auto same_shares_with_fewer = [&](const KernelConfig& config) {
     const std::vector<int32_t>& splits = range(Knob::kSplits).search;

@@ -59,6 +59,9 @@ class Space {
   // the nearest legal ones.
   std::optional<std::string> violation(const Problem& problem, const KernelConfig& config) const;
 
+  // Whether there is no violation. No allocation, so that a lookup may ask.
+  bool allows(const Problem& problem, const KernelConfig& config) const;
+
   struct Listing {
     std::vector<KernelConfig> configs;      // legal and distinct in effect, in knob order
     std::map<std::string, int64_t> pruned;  // constraint name -> number left out

@@ -107,13 +107,14 @@ Space amdgcn_space(const DeviceInfo& device) {
                {split_major_batch(), split_major_xcds(device.xcds), amd_layout_fits(lds_bytes)});
 }
 
-// The split counts of split_search and those that fill the SMs once or twice at a power of two of
-// row groups, or at three times one.
+// The split counts of split_search, those that fill the SMs once or twice at a power of two of row
+// groups, or at three times one, and those that fill four fifths: SMs share paths to memory in
+// unequal numbers, and with some idle the others end together.
 std::vector<int32_t> nvidia_split_search(int32_t compute_units) {
   std::vector<int32_t> values = split_search(compute_units);
   for (const int32_t groups : {1, 2, 3, 4, 6, 8, 12, 16, 24, 48}) {
-    for (const int32_t waves : {1, 2}) {
-      const int32_t splits = waves * compute_units / groups;
+    for (const int32_t workgroups : {compute_units * 4 / 5, compute_units, compute_units * 2}) {
+      const int32_t splits = workgroups / groups;
       if (splits >= 1 && splits <= kMaxSplits) values.push_back(splits);
     }
   }

@@ -16,38 +16,62 @@ namespace {
 struct RulingRow {
   Ruling ruling;
   bool wins;     // the entry's configuration is answered, else the default
-  bool advises;  // the answer counts as exact or bucketed
+  bool advises;  // the answer counts as exact
+  bool carries;  // and as bucketed, at other lengths of the bucket
   const char* exact_reason;
   const char* bucket_reason;
+  const char* robust_reason;
 };
 constexpr RulingRow kRulings[] = {
-    {Ruling::kWinner, true, true, "tuned at this very shape", "tuned at a length of this bucket"},
+    {Ruling::kWinner,
+     true,
+     true,
+     true,
+     "tuned at this very shape",
+     "tuned at a length of this bucket",
+     "of least worst-case regret over the lengths it was measured at"},
     {Ruling::kVerifyAgain,
      true,
      true,
+     false,
      "tuned at this very shape in another environment: verify again",
-     "tuned at a length of this bucket in another environment: verify again"},
-    {Ruling::kDefaultBest, false, true, "default is best here", "default is best here"},
+     "the tuned lengths of this bucket have to be verified again",
+     "the plan for unknown lengths has to be verified again"},
+    {Ruling::kDefaultBest,
+     false,
+     true,
+     true,
+     "default is best here",
+     "default is best here",
+     "default is best over the lengths measured"},
     {Ruling::kUndecided,
      false,
      true,
+     true,
      "no candidate was certain to beat the default here",
-     "no candidate was certain to beat the default here"},
+     "no candidate was certain to beat the default here",
+     "default is best over the lengths measured"},
     {Ruling::kDemoted,
      false,
      false,
+     false,
      "demoted: the winner no longer holds here",
-     "demoted: the winner of this bucket no longer holds"},
+     "demoted: the winner of this bucket no longer holds",
+     "demoted: the plan for unknown lengths no longer holds"},
     {Ruling::kFailed,
      false,
      false,
+     false,
      "this shape could not be measured",
-     "the tuned lengths of this bucket could not be measured"},
+     "the tuned lengths of this bucket could not be measured",
+     "unknown lengths could not be measured"},
     {Ruling::kDisagree,
      false,
      false,
+     false,
      "tuned rows of this shape disagree",
-     "tuned lengths of this bucket disagree"},
+     "tuned lengths of this bucket disagree",
+     "plans for unknown lengths disagree"},
 };
 
 // Entries are rulings by number.
@@ -58,6 +82,27 @@ constexpr bool in_order() {
   return std::size(kRulings) == static_cast<size_t>(Ruling::kDisagree) + 1;
 }
 static_assert(in_order());
+
+constexpr const char* kWaveEdge = "just past a full wave of workgroups, not measured here";
+
+// Why no tuned shape around this one is asked.
+constexpr const char* reason(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kNone:
+      break;
+    case Refusal::kNoAnswer:
+      return "a tuned shape around this one has no sure answer";
+    case Refusal::kStale:
+      return "the tuned shapes around this one have to be verified again";
+    case Refusal::kLoses:
+      return "the winners around this shape lose to the default at a neighbour";
+    case Refusal::kNoisy:
+      return "the winners around this shape are within the noise of their measurement";
+    case Refusal::kNotMeasured:
+      return "the winners around this shape were not measured at their neighbours";
+  }
+  return "shape not tuned";
+}
 
 // The default's answer for the most work items is one split and an untiled stage 2, which needs no
 // workspace and is legal for every problem.
@@ -85,25 +130,42 @@ LookupTable::LookupTable(const std::vector<std::string>& paths,
                          const DefaultPolicy& default_policy,
                          LoadedEntries loaded)
     : table_(loaded.entries),
+      cells_(std::move(loaded.cells)),
       default_policy_(default_policy),
       space_(space),
       paths_(paths),
       needs_(std::move(loaded.needs)),
       warnings_(std::move(loaded.warnings)),
       shapes_(loaded.shapes),
+      fingerprint_(loaded.fingerprint),
       failed_files_(loaded.failed_files) {}
 
 Answer LookupTable::find(const Problem& problem, ShapeKey exact) const noexcept {
-  if (exact == kNoKey) {
-    const bool unknown_length = problem.seq_len == 0;
-    return default_answer(
-        problem, Source::kDefault, unknown_length ? "length unknown" : "shape out of range");
-  }
+  if (exact == kNoKey) return robust_answer(problem);
   if (const ShapeEntry* entry = table_.find(exact)) return exact_answer(problem, *entry);
   if (const ShapeEntry* entry = table_.find(bucket_key(problem))) {
     return bucketed_answer(problem, *entry);
   }
+  if (const CellTable::Cell* cell = cells_.find(family_key(problem), problem)) {
+    return interpolated_answer(problem, *cell);
+  }
   return default_in_range(problem, "shape not tuned");
+}
+
+Answer LookupTable::robust_answer(const Problem& problem) const noexcept {
+  const ShapeKey key = robust_key(problem);
+  if (key == kNoKey) return default_answer(problem, Source::kDefault, "shape out of range");
+  const ShapeEntry* entry = table_.find(key);
+  if (entry == nullptr) return default_in_range(problem, "length unknown");
+  const RulingRow& ruling = kRulings[entry->ruling];
+  if (!ruling.carries) return default_in_range(problem, ruling.robust_reason);
+  return {.config = ruling.wins ? unpack_config(entry->config) : default_policy_(problem),
+          .source = Source::kRobust,
+          .reason = ruling.robust_reason,
+          .gain = entry->gain,
+          .winner_id = static_cast<int64_t>(entry->winner_id),
+          .database_index = static_cast<int32_t>(entry->database),
+          .database = paths_[entry->database].c_str()};
 }
 
 Answer LookupTable::exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept {
@@ -122,10 +184,10 @@ Answer LookupTable::exact_answer(const Problem& problem, const ShapeEntry& entry
 Answer LookupTable::bucketed_answer(const Problem& problem,
                                     const ShapeEntry& entry) const noexcept {
   const RulingRow& ruling = kRulings[entry.ruling];
-  if (!ruling.advises) return default_in_range(problem, ruling.bucket_reason);
+  if (!ruling.carries) return default_in_range(problem, ruling.bucket_reason);
   const KernelConfig config = ruling.wins ? unpack_config(entry.config) : default_policy_(problem);
   if (ruling.wins && past_wave_edge(space_.device(), problem, config)) {
-    return default_in_range(problem, "just past a full wave of workgroups, not measured here");
+    return default_in_range(problem, kWaveEdge);
   }
   return {.config = config,
           .source = Source::kBucketed,
@@ -136,27 +198,60 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
           .database = paths_[entry.database].c_str()};
 }
 
+Answer LookupTable::interpolated_answer(const Problem& problem,
+                                        const CellTable::Cell& cell) const noexcept {
+  const Problem corner = nearest_corner(cell, problem);
+  if (is_far(corner, problem)) return default_in_range(problem, "too far from the tuned shapes");
+  const char* why = reason(cell.refusal);
+  for (const ShapeEntry& entry : cells_.candidates(cell)) {
+    const bool wins = kRulings[entry.ruling].wins;
+    const KernelConfig config = wins ? unpack_config(entry.config) : default_policy_(problem);
+    if (wins && past_wave_edge(space_.device(), problem, config)) {
+      why = kWaveEdge;
+      continue;
+    }
+    if (wins && waves_or_trips_differ(space_, corner, problem, config)) {
+      why = "other waves or trips than at the nearest tuned shape";
+      continue;
+    }
+    return {.config = config,
+            .source = Source::kInterpolated,
+            .reason = wins ? "holds at the tuned shapes around this one"
+                           : "default is best at the tuned shapes around this one",
+            .gain = entry.gain,
+            .winner_id = static_cast<int64_t>(entry.winner_id),
+            .database_index = static_cast<int32_t>(entry.database),
+            .database = paths_[entry.database].c_str()};
+  }
+  return default_in_range(problem, why);
+}
+
 Answer LookupTable::default_in_range(const Problem& problem, const char* reason) const noexcept {
   return {.config = default_policy_(problem), .reason = reason};
+}
+
+bool LookupTable::in_range(const Problem& problem) noexcept {
+  Problem of_known_length = problem;
+  if (problem.seq_len == 0) of_known_length.seq_len = kMaxSeqLen;
+  return exact_key(of_known_length) != kNoKey;
 }
 
 Answer LookupTable::default_answer(const Problem& problem,
                                    Source source,
                                    const char* reason) const noexcept {
-  Problem of_known_length = problem;
-  if (problem.seq_len == 0) of_known_length.seq_len = kMaxSeqLen;
-  const bool in_range = exact_key(of_known_length) != kNoKey;
-  return {.config = default_policy_(in_range ? problem : largest_problem()),
+  const bool known = in_range(problem);
+  return {.config = default_policy_(known ? problem : largest_problem()),
           .source = source,
-          .reason = in_range ? reason : "shape out of range",
-          .shape_in_range = in_range};
+          .reason = known ? reason : "shape out of range",
+          .shape_in_range = known};
 }
 
 int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead) const noexcept {
   int64_t bound = 0;
   for (const SplitsNeed& need : needs_) {
-    if (need.batch > batch || need.q_len > q_len || need.nhead > nhead) continue;
-    bound = std::max(bound, workspace_bytes(need.batch, need.q_len, need.nhead, need.splits));
+    if (need.first_batch > batch || need.q_len > q_len || need.nhead > nhead) continue;
+    const int32_t largest = std::min<int32_t>(need.last_batch, batch);
+    bound = std::max(bound, workspace_bytes(largest, need.q_len, need.nhead, need.splits));
   }
   // The default's splits depend on the work items only, and are 1 from one item per CU on: within
   // one count of row groups the most heads need the most workspace.
@@ -177,7 +272,7 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
 }
 
 size_t LookupTable::memory_bytes() const {
-  return table_.memory_bytes() + needs_.capacity() * sizeof(SplitsNeed);
+  return table_.memory_bytes() + cells_.memory_bytes() + needs_.capacity() * sizeof(SplitsNeed);
 }
 
 }  // namespace mla::policy

@@ -9,6 +9,7 @@
 
 #include "kernels/shape_key.h"
 #include "kernels/space.h"
+#include "policy/cell_table.h"
 #include "policy/default_policy.h"
 #include "policy/shape_table.h"
 #include "policy/table_loader.h"
@@ -19,7 +20,7 @@ namespace mla::policy {
 enum class Source : int32_t {
   kExact = 0,         // this very shape was tuned
   kBucketed = 1,      // a tuned shape of the same length bucket
-  kInterpolated = 2,  // between two tuned shapes
+  kInterpolated = 2,  // between tuned shapes whose winner holds at all of them
   kRobust = 3,        // unknown length
   kDefault = 4,       // the default policy
   kDisabled = 5,      // lookups are switched off
@@ -45,9 +46,11 @@ struct Answer {
 
 // An immutable table: loaded once, then read by any number of threads.
 //
-// Order: exact key, bucket key, default. Of several rows with one exact key the last file's count.
-// A bucket answers only where all its tuned lengths agree on one winner (an unmeasured loss counts
-// as infinite) and where the shape is not just past a full wave (wave_edge.h).
+// Order: exact key, bucket key, cell between tuned shapes, default. Of several rows with one exact
+// key the last file's count. A bucket answers only where all its tuned lengths agree on one winner;
+// a cell with a winner that holds at all its corners (selection.h) where batch, length, waves and
+// trips are near the nearest of them. Neither does just past a full wave (wave_edge.h). An unknown
+// length has a key of its own.
 class LookupTable {
  public:
   // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file
@@ -61,6 +64,9 @@ class LookupTable {
   Answer find(const Problem& problem) const noexcept { return find(problem, exact_key(problem)); }
   // The same where the exact key is at hand.
   Answer find(const Problem& problem, ShapeKey exact) const noexcept;
+
+  // Whether it is a problem of problem.h; its length may be unknown.
+  static bool in_range(const Problem& problem) noexcept;
 
   // What find() answers without any database, under the given label.
   Answer default_answer(const Problem& problem, Source source, const char* reason) const noexcept;
@@ -76,6 +82,8 @@ class LookupTable {
   int64_t failed_files() const { return failed_files_; }
   // Distinct tuned shapes.
   int64_t rows() const { return shapes_; }
+  // Equal for tables that were loaded from the same advice, whatever files it came from.
+  uint64_t fingerprint() const { return fingerprint_; }
   size_t memory_bytes() const;
   const Space& space() const { return space_; }
   const ShapeTable& table() const { return table_; }
@@ -89,17 +97,21 @@ class LookupTable {
               const DefaultPolicy& default_policy,
               LoadedEntries loaded);
 
+  Answer robust_answer(const Problem& problem) const noexcept;
   Answer exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
   Answer bucketed_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
+  Answer interpolated_answer(const Problem& problem, const CellTable::Cell& cell) const noexcept;
   Answer default_in_range(const Problem& problem, const char* reason) const noexcept;
 
   ShapeTable table_;
+  CellTable cells_;
   DefaultPolicy default_policy_;
   Space space_;
   std::vector<std::string> paths_;
   std::vector<SplitsNeed> needs_;
   std::vector<std::string> warnings_;
   int64_t shapes_;
+  uint64_t fingerprint_;
   int64_t failed_files_;
 };
 

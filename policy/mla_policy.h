@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mla_abi.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,15 +29,6 @@ extern "C" {
 #define MLA_POLICY_VERSION_MINOR 1
 #define MLA_POLICY_VERSION_PATCH 0
 
-/* Stable: never renumbered. */
-typedef enum mla_status {
-  MLA_OK = 0,
-  MLA_ERROR_USAGE = 2,    /* null pointer, wrong struct size, field out of range */
-  MLA_ERROR_DEVICE = 3,   /* the device description cannot be used */
-  MLA_ERROR_DATABASE = 4, /* no database, or one that cannot be used */
-  MLA_ERROR_INTERNAL = 70 /* out of memory, or a fault of ours */
-} mla_status;
-
 /* Where an answer comes from. Stable: never renumbered. */
 typedef enum mla_source {
   MLA_SOURCE_EXACT = 0,
@@ -47,17 +40,15 @@ typedef enum mla_source {
   MLA_SOURCE_COUNT = 6
 } mla_source;
 
-typedef struct mla_policy mla_policy;
+/* What answers. Stable: never renumbered. */
+typedef enum mla_mode {
+  MLA_MODE_LOOKUP = 0,
+  MLA_MODE_OFF = 1,          /* the default policy */
+  MLA_MODE_DETERMINISTIC = 2 /* splits that do not depend on the batch: a request's result is then
+                                the same bits whatever requests share the launch */
+} mla_mode;
 
-typedef struct mla_device_desc {
-  uint32_t struct_size;
-  int32_t compute_units;      /* CUs, SMs or CPU threads */
-  int32_t xcds;               /* chiplets a grid is dealt over; 0 means 1 */
-  int32_t group_rows;         /* rows of a stage-1 row group; 0 means 16 */
-  int64_t local_memory_bytes; /* LDS / shared memory of a workgroup; 0: not a limit */
-  const char* arch;           /* "gfx950", "sm_90", "x86-64" */
-  const char* partition; /* compute partition mode ("CPX"); null or empty where there is none */
-} mla_device_desc;
+typedef struct mla_policy mla_policy;
 
 typedef struct mla_shape {
   uint32_t struct_size;
@@ -74,27 +65,6 @@ typedef struct mla_shape {
   int32_t reserved;      /* 0 */
 } mla_shape;
 
-typedef struct mla_plan {
-  uint32_t struct_size;
-  int32_t splits;
-  int32_t tile_n;
-  int32_t stages;
-  int32_t wait;         /* 0: drain, 1: partial */
-  int32_t order;        /* 0: batch-major, 1: split-major */
-  int32_t stage1_warps; /* 0: not a knob of this device */
-  int32_t stage2_tiles;
-  int32_t stage2_warps;    /* 0: not a knob of this device */
-  int32_t source;          /* mla_source */
-  int32_t database;        /* which of the opened files answered, from 0; -1: none */
-  float gain;              /* over the default at tuning time; 0: unknown */
-  float expected_us;       /* 0: unknown */
-  int32_t schedule;        /* 0: uniform, 1: persistent */
-  const char* source_name; /* static: "exact", "default", ... */
-  const char* reason;      /* static, for people */
-  int64_t workspace_bytes; /* what this launch needs */
-  int64_t winner_id;       /* row id in that database; 0: none */
-} mla_plan;
-
 typedef struct mla_counts {
   uint32_t struct_size;
   uint32_t reserved;
@@ -110,7 +80,8 @@ MLA_POLICY_API uint32_t mla_policy_version(void);
 
 /* Opens a policy for one device. `paths` are database files, a later one's rows win over an earlier
  * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons.
- * MLA_TUNE_MODE=off switches lookups off. The environment is read here and nowhere else.
+ * MLA_TUNE_MODE (lookup, off, deterministic) is the mode and MLA_TUNE_PIN a text for
+ * mla_policy_pin(). The environment is read here and nowhere else.
  *
  * MLA_ERROR_DATABASE still yields a working handle: files that cannot be used (or no file at all)
  * are one warning each in the status text, and shapes that only they know get the default policy.
@@ -128,8 +99,8 @@ MLA_POLICY_API mla_status mla_policy_plan(mla_policy* policy,
                                           mla_plan* plan);
 
 /* Workspace that suffices for every plan of this policy whose batch, nhead and q_len are at most
- * the shape's; the other fields are not looked at. Monotone in the three. Ask again after a reload.
- */
+ * the shape's; the other fields are not looked at. Monotone in the three. Ask again after a reload,
+ * a pin or a change of the mode. */
 MLA_POLICY_API mla_status mla_policy_workspace_bound(mla_policy* policy,
                                                      const mla_shape* shape,
                                                      int64_t* bytes);
@@ -137,6 +108,33 @@ MLA_POLICY_API mla_status mla_policy_workspace_bound(mla_policy* policy,
 /* Reads the same files again and swaps the table. Where one cannot be used the old table stays and
  * the status text says why. Returns when no plan uses the old table any more. */
 MLA_POLICY_API mla_status mla_policy_reload(mla_policy* policy);
+
+/* For comparisons: what plans answer from now on; plans may be in progress. In a mode other than
+ * lookup, and while something is pinned, the source of an answer is MLA_SOURCE_DISABLED. Files that
+ * were not read so far, because the policy was opened in another mode, are read here. */
+MLA_POLICY_API mla_status mla_policy_set_mode(mla_policy* policy, mla_mode mode);
+
+/* Holds knobs of every plan at the values of a text like "splits=32 wait=partial"; the default
+ * policy fills the gaps, and answers alone where the result is not legal for a shape. Null or empty
+ * ends it. MLA_MODE_OFF comes first. On MLA_ERROR_USAGE nothing changes and the status text says
+ * why. */
+MLA_POLICY_API mla_status mla_policy_pin(mla_policy* policy, const char* knobs);
+
+/* Equal for policies that answer every shape alike: the same advice for the same kind of device,
+ * whatever files it came from, the same mode and pin. Ranks of one job compare it before they
+ * start. 0: no policy. */
+MLA_POLICY_API uint64_t mla_policy_fingerprint(mla_policy* policy);
+
+/* The time that one step of this shape took, so that misses are weighed by their share of it. As
+ * cheap as a plan and under the same promises. */
+MLA_POLICY_API mla_status mla_policy_report(mla_policy* policy,
+                                            const mla_shape* shape,
+                                            double time_us);
+
+/* Copies the shapes that no database answered since the policy was opened, as `mla-tune db miss`
+ * reads them, cut to `size` bytes with the terminating zero. Returns the bytes that the whole text
+ * needs. Lengths within 9 % count as one shape; there is room for 1,024. */
+MLA_POLICY_API size_t mla_policy_misses(mla_policy* policy, char* buffer, size_t size);
 
 /* No other call on this policy may be in progress. Null is allowed. */
 MLA_POLICY_API void mla_policy_close(mla_policy* policy);

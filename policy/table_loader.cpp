@@ -4,101 +4,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "db/snapshot.h"
-#include "kernels/error.h"
+#include "policy/fingerprint.h"
+#include "policy/table_rows.h"
 
 namespace mla::policy {
 namespace {
-
-// ShapeEntry::database has 8 bits.
-constexpr size_t kMaxFiles = 255;
-
-struct TunedRow {
-  ShapeEntry entry;  // under its exact key
-  ShapeKey bucket = kNoKey;
-  SplitsNeed need;
-};
-
-Ruling ruling(const db::SnapshotRow& row) {
-  if (row.demoted) return Ruling::kDemoted;
-  switch (row.verdict) {
-    case db::Verdict::kFaster:
-      return row.verify_again ? Ruling::kVerifyAgain : Ruling::kWinner;
-    case db::Verdict::kDefaultBest:
-    case db::Verdict::kSlower:
-      return Ruling::kDefaultBest;
-    case db::Verdict::kUndecided:
-      return Ruling::kUndecided;
-    case db::Verdict::kFailed:
-      break;
-  }
-  return Ruling::kFailed;
-}
-
-bool is_winner(Ruling ruling) {
-  return ruling == Ruling::kWinner || ruling == Ruling::kVerifyAgain;
-}
-
-// False where the row does not fit an entry.
-bool make_row(const db::SnapshotRow& from,
-              size_t file,
-              const DefaultPolicy& default_policy,
-              TunedRow* row) {
-  row->entry.key = exact_key(from.problem);
-  row->bucket = bucket_key(from.problem);
-  if (row->entry.key == kNoKey || !pack_config(from.config, &row->entry.config)) return false;
-  const Ruling kind = ruling(from);
-  // A time belongs to the configuration that is answered, which without a winner is the live
-  // default.
-  const bool timed = is_winner(kind) || from.config == default_policy(from.problem);
-  row->entry.gain = is_winner(kind) ? from.gain : 0;
-  row->entry.expected_us = timed && kind != Ruling::kDemoted ? from.expected_us : 0;
-  row->entry.ruling = static_cast<uint8_t>(kind);
-  row->entry.database = file;
-  const bool id_fits = from.winner_id > 0 && static_cast<uint64_t>(from.winner_id) <= kMaxWinnerId;
-  row->entry.winner_id = id_fits ? static_cast<uint64_t>(from.winner_id) : 0;
-  row->need = {static_cast<uint16_t>(from.problem.batch),
-               static_cast<uint8_t>(from.problem.q_len),
-               static_cast<uint8_t>(from.problem.nhead),
-               is_winner(kind) ? from.config.splits : 0};
-  return true;
-}
-
-std::string skipped_text(const std::string& path, const db::SnapshotLoad& load, int64_t unfit) {
-  std::string text = path + ": " + std::to_string(load.rows_skipped + unfit) + " rows skipped";
-  const char* separator = ": ";
-  for (const std::string& reason : load.reasons) {
-    text += separator + reason;
-    separator = "; ";
-  }
-  return text;
-}
-
-void load_file(const std::string& path,
-               size_t file,
-               const Space& space,
-               const DefaultPolicy& default_policy,
-               std::vector<TunedRow>* rows,
-               LoadedEntries* loaded) {
-  const size_t rows_before = rows->size();
-  int64_t unfit = 0;
-  try {
-    const auto keep = [&](const db::SnapshotRow& from) {
-      TunedRow row;
-      if (make_row(from, file, default_policy, &row)) {
-        rows->push_back(row);
-      } else {
-        ++unfit;
-      }
-    };
-    const db::SnapshotLoad load = db::load_snapshot(path, space, keep);
-    if (load.rows_skipped + unfit > 0) loaded->warnings.push_back(skipped_text(path, load, unfit));
-  } catch (const Error& error) {
-    rows->resize(rows_before);
-    ++loaded->failed_files;
-    loaded->warnings.push_back(error.what());
-  }
-}
 
 // Whether two rows give the same advice. Every ruling that keeps the default is the same advice,
 // except that a demoted or failed shape says nothing about its neighbours.
@@ -142,7 +52,7 @@ void for_each_run(std::vector<TunedRow>& rows, Key key, Visit visit) {
 }
 
 // Of the rows with one exact key those of the last file, merged into one.
-std::vector<TunedRow> overlay(std::vector<TunedRow> rows) {
+std::vector<TunedRow> overlay(std::vector<TunedRow> rows, std::vector<Evidence>* evidence) {
   std::sort(rows.begin(), rows.end(), [](const TunedRow& a, const TunedRow& b) {
     return std::make_tuple(a.entry.key, a.entry.database, a.entry.winner_id) <
            std::make_tuple(b.entry.key, b.entry.database, b.entry.winner_id);
@@ -158,18 +68,18 @@ std::vector<TunedRow> overlay(std::vector<TunedRow> rows) {
         TunedRow row = *first;
         row.entry = merge(row.entry.key, first, last);
         if (row.entry.ruling == static_cast<uint8_t>(Ruling::kDisagree)) row.need.splits = 0;
+        if (last - first > 1) (*evidence)[row.evidence].carries = false;
         kept.push_back(row);
       });
   return kept;
 }
 
-std::vector<SplitsNeed> splits_needs(const std::vector<TunedRow>& rows) {
-  std::vector<SplitsNeed> needs;
-  for (const TunedRow& row : rows) {
-    if (row.need.splits > 1) needs.push_back(row.need);
-  }
+// Each (batches, q_len, nhead) once, with the most splits.
+void merge_needs(std::vector<SplitsNeed>* all) {
+  std::vector<SplitsNeed>& needs = *all;
+  std::erase_if(needs, [](const SplitsNeed& need) { return need.splits <= 1; });
   const auto shape = [](const SplitsNeed& need) {
-    return std::make_tuple(need.batch, need.q_len, need.nhead);
+    return std::make_tuple(need.first_batch, need.last_batch, need.q_len, need.nhead);
   };
   std::sort(needs.begin(), needs.end(), [&](const SplitsNeed& a, const SplitsNeed& b) {
     return shape(a) != shape(b) ? shape(a) < shape(b) : a.splits > b.splits;
@@ -177,7 +87,59 @@ std::vector<SplitsNeed> splits_needs(const std::vector<TunedRow>& rows) {
   const auto same = [&](const SplitsNeed& a, const SplitsNeed& b) { return shape(a) == shape(b); };
   needs.erase(std::unique(needs.begin(), needs.end(), same), needs.end());
   needs.shrink_to_fit();
-  return needs;
+}
+
+bool before(const FileLoss& a, const FileLoss& b) {
+  return std::tie(a.file, a.tuning_id) < std::tie(b.file, b.tuning_id);
+}
+
+// `losses` are in the order of before().
+Corner make_corner(const TunedRow& row,
+                   const Evidence& evidence,
+                   const std::vector<FileLoss>& losses) {
+  Corner corner = {
+      row.entry, evidence.default_config, evidence.placebo_noise, evidence.carries, {}};
+  const FileLoss wanted = {row.entry.database, evidence.tuning_id, {}};
+  const auto [first, last] = std::equal_range(losses.begin(), losses.end(), wanted, before);
+  for (auto loss = first; loss != last; ++loss) corner.losses.push_back(loss->loss);
+  return corner;
+}
+
+// Adds what the cells answer and the splits that they need.
+void add_cells(const std::vector<TunedRow>& rows,
+               const std::vector<Evidence>& evidence,
+               std::vector<FileLoss> losses,
+               LoadedEntries* loaded,
+               Fingerprint* fingerprint) {
+  std::sort(losses.begin(), losses.end(), before);
+  std::vector<GridPoint> points;
+  points.reserve(rows.size());
+  std::vector<const TunedRow*> at;  // of each point
+  for (const TunedRow& row : rows) {
+    const Evidence& of = evidence[row.evidence];
+    if (of.family == kNoKey) continue;
+    points.push_back({of.family, row.need.first_batch, of.seq_len});
+    at.push_back(&row);
+  }
+  for_each_cell(points, [&](const GridCell& cell) {
+    std::vector<Corner> corners;
+    for (const size_t index : cell.corners) {
+      corners.push_back(make_corner(*at[index], evidence[at[index]->evidence], losses));
+    }
+    const Selection selection = select_between(corners);
+    loaded->cells.add(cell, selection);
+    fingerprint->add(selection.candidates.size());
+    for (const ShapeEntry& entry : selection.candidates) {
+      if (!is_winner(static_cast<Ruling>(entry.ruling))) continue;
+      fingerprint->add(entry.config);
+      SplitsNeed need = at[cell.corners.front()]->need;
+      need.first_batch = static_cast<uint16_t>(cell.first_batch);
+      need.last_batch = static_cast<uint16_t>(cell.last_batch);
+      need.splits = unpack_config(entry.config).splits;
+      loaded->needs.push_back(need);
+    }
+  });
+  loaded->cells.shrink();
 }
 
 }  // namespace
@@ -185,19 +147,21 @@ std::vector<SplitsNeed> splits_needs(const std::vector<TunedRow>& rows) {
 LoadedEntries load_entries(const std::vector<std::string>& paths,
                            const Space& space,
                            const DefaultPolicy& default_policy) {
+  LoadedRows read = load_rows(paths, space, default_policy);
   LoadedEntries loaded;
-  std::vector<TunedRow> rows;
-  for (size_t file = 0; file < paths.size(); ++file) {
-    if (file < kMaxFiles) {
-      load_file(paths[file], file, space, default_policy, &rows, &loaded);
-    } else {
-      ++loaded.failed_files;
-      loaded.warnings.push_back(paths[file] + ": more than 255 databases are not supported");
-    }
-  }
-  rows = overlay(std::move(rows));
+  loaded.failed_files = read.failed_files;
+  loaded.warnings = std::move(read.warnings);
+  std::vector<TunedRow> rows = overlay(std::move(read.rows), &read.evidence);
   loaded.shapes = static_cast<int64_t>(rows.size());
-  loaded.needs = splits_needs(rows);
+  Fingerprint fingerprint;  // neither of times nor of row ids: they change no launch
+  for (const TunedRow& row : rows) {
+    loaded.needs.push_back(row.need);
+    for (const uint64_t word : {row.entry.key, row.entry.config, uint64_t{row.entry.ruling}})
+      fingerprint.add(word);
+  }
+  add_cells(rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
+  merge_needs(&loaded.needs);
+  loaded.fingerprint = fingerprint.value();
 
   loaded.entries.reserve(2 * rows.size());
   for (const TunedRow& row : rows) loaded.entries.push_back(row.entry);
@@ -207,7 +171,9 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
   for_each_run(
       rows,
       [](const TunedRow& row) { return row.bucket; },
-      [&](auto first, auto last) { loaded.entries.push_back(merge(first->bucket, first, last)); });
+      [&](auto first, auto last) {
+        if (first->bucket != kNoKey) loaded.entries.push_back(merge(first->bucket, first, last));
+      });
   return loaded;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From database files to the entries of a lookup table: the overlay of files, and what a length
-// bucket answers.
+// From database files to what a lookup table holds: the overlay of files, what a length bucket
+// answers, and the selection between tuned shapes.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,27 @@
 #include <vector>
 
 #include "kernels/space.h"
+#include "policy/cell_table.h"
 #include "policy/default_policy.h"
 #include "policy/shape_table.h"
 
 namespace mla::policy {
 
-// The most splits that any row of this batch, q_len and nhead asks for.
+// The most splits that any row or cell of these batches, q_len and nhead asks for.
 struct SplitsNeed {
-  uint16_t batch = 0;
+  uint16_t first_batch = 0;
+  uint16_t last_batch = 0;
   uint8_t q_len = 0;
   uint8_t nhead = 0;
   int32_t splits = 0;
 };
 
 struct LoadedEntries {
-  std::vector<ShapeEntry> entries;  // exact and bucket keys, each once
-  std::vector<SplitsNeed> needs;    // each (batch, q_len, nhead) once
-  int64_t shapes = 0;               // exact keys among `entries`
+  std::vector<ShapeEntry> entries;  // exact, robust and bucket keys, each once
+  CellTable cells;
+  std::vector<SplitsNeed> needs;  // each (batches, q_len, nhead) once
+  int64_t shapes = 0;             // exact and robust keys among `entries`
+  uint64_t fingerprint = 0;       // of what is advised
   int64_t failed_files = 0;
   std::vector<std::string> warnings;  // at most one line per file
 };

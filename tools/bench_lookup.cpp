@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "db/fake_winners.h"
 #include "db/snapshot.h"
@@ -28,6 +29,9 @@ constexpr size_t kManyKeys = 1'000'000;
 constexpr double kGoalHitNs = 30, kGoalDefaultNs = 60, kGoalUniformNs = 120;
 constexpr int64_t kGoalOpenRows = 100'000;
 constexpr double kGoalOpenMs = 300, kGoalBytesPerRow = 200;
+constexpr int64_t kConcurrentRows = 1000;
+constexpr size_t kCallsPerThread = 500'000;
+constexpr double kGoalConcurrentNs = 1000;
 
 class ScratchDirectory {
  public:
@@ -97,7 +101,7 @@ mla_shape to_shape(const Problem& problem) {
 std::vector<Problem> tuned_problems(const std::string& path, const Space& space) {
   std::vector<Problem> problems;
   db::load_snapshot(
-      path, space, [&](const db::SnapshotRow& row) { problems.push_back(row.problem); });
+      path, space, {[&](const db::SnapshotRow& row) { problems.push_back(row.problem); }});
   return problems;
 }
 
@@ -190,6 +194,52 @@ void bench_table(
   add(time_lookups("hit, uniform", policy.get(), many, MLA_SOURCE_EXACT), kGoalUniformNs);
 }
 
+// Every call by itself, so that the slowest of a thousand can be told.
+void time_each_call(mla_policy* policy,
+                    const std::vector<mla_shape>& keys,
+                    std::vector<double>* ns) {
+  mla_plan plan{};
+  plan.struct_size = sizeof plan;
+  for (size_t call = 0; call < ns->size(); ++call) {
+    const Clock::time_point begin = Clock::now();
+    mla_policy_plan(policy, &keys[call % keys.size()], &plan);
+    (*ns)[call] = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+  }
+}
+
+ConcurrentLookups time_concurrent(const std::string& path, const LookupBenchOptions& options) {
+  const DeviceInfo device = bench_device();
+  const PolicyPointer policy = open_policy(path, device);
+  std::mt19937_64 random(options.seed);
+  const std::vector<mla_shape> keys =
+      random_keys(tuned_problems(path, make_space(device)), kFewKeys, random);
+  std::vector<std::vector<double>> times_ns(static_cast<size_t>(options.threads),
+                                            std::vector<double>(kCallsPerThread));
+  std::atomic<int> running{options.threads};
+  std::vector<std::thread> readers;
+  const Clock::time_point begin = Clock::now();
+  for (std::vector<double>& ns : times_ns) {
+    readers.emplace_back([&] {
+      time_each_call(policy.get(), keys, &ns);
+      --running;
+    });
+  }
+  ConcurrentLookups result;
+  for (; running > 0; ++result.reloads) mla_policy_reload(policy.get());
+  const std::chrono::duration<double, std::micro> elapsed = Clock::now() - begin;
+  for (std::thread& reader : readers) reader.join();
+
+  std::vector<double> all;
+  for (const std::vector<double>& ns : times_ns) all.insert(all.end(), ns.begin(), ns.end());
+  std::sort(all.begin(), all.end());
+  result.threads = options.threads;
+  result.reload_us = elapsed.count() / static_cast<double>(std::max<int64_t>(1, result.reloads));
+  result.median_ns = quantile(all, 0.5);
+  result.p999_ns = quantile(all, 0.999);
+  result.goal_ns = kGoalConcurrentNs;
+  return result;
+}
+
 }  // namespace
 
 LookupBench bench_lookup(const LookupBenchOptions& options,
@@ -210,6 +260,11 @@ LookupBench bench_lookup(const LookupBenchOptions& options,
     tell("timing lookups among " + std::to_string(rows) + " winners");
     bench_table(path, rows, rows == largest, options.seed, &bench);
   }
+  if (stop) return bench;
+  tell("timing lookups of " + std::to_string(options.threads) + " threads during reloads");
+  const std::string path = scratch.file("concurrent.db");
+  db::write_fake_winners(path, bench_device(), kConcurrentRows, options.seed);
+  bench.concurrent.push_back(time_concurrent(path, options));
   return bench;
 }
 

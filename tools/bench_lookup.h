@@ -28,9 +28,20 @@ struct LookupOpening {
   double goal_bytes_per_row = 0;
 };
 
+// Single calls of several threads while another one reloads a table of 1,000 rows back to back.
+struct ConcurrentLookups {
+  int threads = 0;
+  int64_t reloads = 0;
+  double reload_us = 0;  // mean
+  double median_ns = 0;  // of all calls; the clock's own two readings are in each
+  double p999_ns = 0;    // 99.9th percentile
+  double goal_ns = 0;
+};
+
 struct LookupBench {
   std::vector<LookupTime> times;
   std::vector<LookupOpening> openings;
+  std::vector<ConcurrentLookups> concurrent;  // one, or none where the bench was stopped
 };
 
 struct LookupBenchOptions {
@@ -39,6 +50,7 @@ struct LookupBenchOptions {
   // directory. A million rows take about 200 MB.
   std::string scratch_dir;
   uint64_t seed = 1;
+  int threads = 8;
 };
 
 // `progress` (may be empty) is told what is being measured; `stop` ends the bench with the tables

@@ -101,7 +101,21 @@ std::string lookup_bench_text(const LookupBench& bench, const Terminal& terminal
                   fmt::format("{:.0f}", opening.bytes_per_row),
                   fmt::format("{:.0f}", opening.goal_bytes_per_row)});
   }
-  return times.text(terminal) + "\n" + openings.text(terminal);
+  Table concurrent;
+  for (const char* title :
+       {"reading threads", "reloads", "reload us", "median ns", "99.9 % ns", "goal ns"}) {
+    concurrent.column(title, Table::Align::kRight);
+  }
+  for (const ConcurrentLookups& run : bench.concurrent) {
+    concurrent.row({std::to_string(run.threads),
+                    count_text(run.reloads),
+                    fmt::format("{:.0f}", run.reload_us),
+                    fmt::format("{:.0f}", run.median_ns),
+                    fmt::format("{:.0f}", run.p999_ns),
+                    fmt::format("{:.0f}", run.goal_ns)},
+                   run.p999_ns <= run.goal_ns ? Style::kPlain : Style::kWarn);
+  }
+  return times.text(terminal) + "\n" + openings.text(terminal) + "\n" + concurrent.text(terminal);
 }
 
 // Its tables are generated, for a device of their own.
@@ -117,6 +131,7 @@ int run_lookup_bench(const Options& options) {
   install_stop_signals();  // the generated databases are to be removed
   LookupBenchOptions bench_options;
   bench_options.seed = options.seed;
+  if (options.threads > 0) bench_options.threads = options.threads;
   const LookupBench bench = bench_lookup(
       bench_options,
       [&](const std::string& what) {
@@ -245,6 +260,7 @@ int run_comparison(const Options& options, const std::string& spec) {
 
 int cmd_bench(const Options& options) {
   if (options.action == "lookup") return run_lookup_bench(options);
+  if (options.threads > 0) throw Error(ErrorCode::kUsage, "--threads: only for lookup");
   const std::string spec = device_spec(options.device);
   if (options.preset == kRoofPreset) return run_roof_bench(options, spec);
   if (!options.databases.empty()) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `mla-tune run`: shapes in, winners in the database, a table on standard output.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <optional>
 
 #include "db/store.h"
@@ -13,9 +11,11 @@
 #include "tools/commands.h"
 #include "tools/grid.h"
 #include "tools/json.h"
+#include "tools/lengths.h"
 #include "tools/loop_budget.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
+#include "tools/run_info.h"
 #include "tools/run_plan.h"
 #include "tools/run_result.h"
 #include "tools/signals.h"
@@ -24,32 +24,6 @@
 
 namespace mla::tools {
 namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[sizeof "2026-01-01T00:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-db::RunInfo run_info(const Options& options) {
-  db::RunInfo run;
-  run.started_utc = utc_now();
-  run.host = host_name();
-  run.command_line = options.command_line;
-  run.seed = options.seed;
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  run.free_memory_bytes = pages > 0 ? int64_t{pages} * sysconf(_SC_PAGESIZE) : 0;
-  return run;
-}
 
 // --config texts fill their gaps from the default of every shape. One list serves all shapes, so a
 // shape also meets the configurations that another one's default filled. A text that is legal for
@@ -77,7 +51,8 @@ std::vector<KernelConfig> only_configs(const Options& options,
 
 tuner::SessionOptions session_options(const Options& options,
                                       const Space& space,
-                                      std::vector<KernelConfig> only) {
+                                      std::vector<KernelConfig> only,
+                                      std::vector<tuner::LengthShare> lengths) {
   tuner::SessionOptions session;
   session.seed = options.seed;
   session.budget_s = options.budget_s;
@@ -91,6 +66,7 @@ tuner::SessionOptions session_options(const Options& options,
       return estimated_time_us(space, problem, config);
     };
   }
+  session.lengths = std::move(lengths);
   return session;
 }
 
@@ -105,7 +81,8 @@ tuner::SessionResult measure(const Options& options,
                              tuner::CandidateSource& source,
                              const std::string& database,
                              const std::vector<Problem>& problems,
-                             std::vector<KernelConfig> only) {
+                             std::vector<KernelConfig> only,
+                             std::vector<tuner::LengthShare> lengths) {
   db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
   install_stop_signals();
   ProgressOptions shown;
@@ -119,7 +96,7 @@ tuner::SessionResult measure(const Options& options,
       &store,
       run_info(options),
       problems,
-      session_options(options, source.space(), std::move(only)),
+      session_options(options, source.space(), std::move(only), std::move(lengths)),
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
       stop_requested());
   progress.clear();
@@ -134,6 +111,11 @@ int cmd_run(const Options& given) {
   options.device = device_spec(given.device);
   const std::string database = own_database(options.databases);
   const auto source = tuner::open_source(options.device, self_executable());
+  const std::vector<tuner::LengthShare> lengths = chosen_lengths(options);
+  if (!lengths.empty()) {
+    options.seq_len.clear();
+    for (const tuner::LengthShare& length : lengths) options.seq_len.push_back(length.seq_len);
+  }
   const std::vector<Problem> problems = chosen_problems(options, *source);
   const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
   if (options.dry_run) {
@@ -144,7 +126,7 @@ int cmd_run(const Options& given) {
   run.device_spec = options.device;
   run.device = source->info();
   run.database = database;
-  const tuner::SessionResult result = measure(options, *source, database, problems, only);
+  const tuner::SessionResult result = measure(options, *source, database, problems, only, lengths);
   run.result = &result;
   const int status = run_status(result, stop_signal());
   run.status = run_status_text(status);

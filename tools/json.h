@@ -11,6 +11,7 @@
 #include "kernels/space.h"
 #include "tools/bench_lookup.h"
 #include "tools/bench_op.h"
+#include "tools/db_compare.h"
 #include "tools/lookup_view.h"
 #include "tools/loop_budget.h"
 #include "tools/report_data.h"
@@ -42,6 +43,7 @@ std::string report_json(const ReportData& report);
 std::string host_bench_json(const HostBench& bench);
 std::string lookup_bench_json(const LookupBench& bench);
 std::string db_info_json(const db::DatabaseInfo& info);
+std::string overlay_json(const Overlay& overlay);
 std::string db_check_json(const std::string& path, const std::vector<db::Store::CheckRow>& rows);
 
 }  // namespace mla::tools

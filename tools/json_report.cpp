@@ -142,12 +142,39 @@ std::string lookup_bench_json(const LookupBench& bench) {
          {"bytes_per_row", json_number(opening.bytes_per_row)},
          {"goal_bytes_per_row", json_number(opening.goal_bytes_per_row)}});
   }
+  document["concurrent"] = Json::array();
+  for (const ConcurrentLookups& run : bench.concurrent) {
+    document["concurrent"].push_back({{"threads", run.threads},
+                                      {"reloads", run.reloads},
+                                      {"reload_us", json_number(run.reload_us)},
+                                      {"median_ns", json_number(run.median_ns)},
+                                      {"p999_ns", json_number(run.p999_ns)},
+                                      {"goal_ns", json_number(run.goal_ns)}});
+  }
   return json_text(document);
 }
 
 std::string db_info_json(const db::DatabaseInfo& info) {
   Json document = json_document();
   document.update(json_info(info));
+  return json_text(document);
+}
+
+std::string overlay_json(const Overlay& overlay) {
+  Json document = json_document();
+  document["files"] = Json::array();
+  for (size_t i = 0; i < overlay.paths.size(); ++i) {
+    document["files"].push_back({{"path", overlay.paths[i]},
+                                 {"shapes", overlay.shapes[i]},
+                                 {"answers", overlay.answers[i]}});
+  }
+  document["shapes"] = Json::array();
+  for (const OverlaidShape& shape : overlay.all) {
+    document["shapes"].push_back({{"device_key", shape.device_key},
+                                  {"problem", json_problem(shape.problem)},
+                                  {"file", shape.file},
+                                  {"hidden", shape.hidden}});
+  }
   return json_text(document);
 }
 

@@ -24,6 +24,8 @@ enum class Verb : unsigned {
   kDb = 1u << 6,
   kCompletion = 1u << 7,
   kSweep = 1u << 8,
+  kVerify = 1u << 9,
+  kEvaluate = 1u << 10,
 };
 
 // What the user wrote; empty or nullopt where an option was not given and has no default here.
@@ -35,7 +37,9 @@ struct Options {
 
   std::string device;
   std::vector<std::string> databases;
+  std::vector<std::string> from;  // files that `db` reads
   std::string preset;
+  std::string shapes;  // a file
   std::vector<int64_t> batch, nhead, seq_len, q_len, page_size;
   std::optional<SharedPrefix> shared_prefix;
   std::optional<int32_t> imbalance;
@@ -47,10 +51,16 @@ struct Options {
 
   double budget_s = 0;  // 0: no limit
   int rounds = 0;       // 0: the verb's default
+  int threads = 0;      // the same
   int64_t max_configs = 0;
   uint64_t seed = 1;
   std::string baseline = "default";
   bool dry_run = false, retune = false;
+  bool unknown_length = false;
+  std::string lengths;   // file with a histogram of lengths
+  int64_t canary = 0;    // winners that are verified at most; 0: all
+  bool stale = false;    // only those of another environment
+  int64_t held_out = 0;  // shapes that are evaluated; 0: the verb's default
 
   bool loop_budget = false;
   bool json = false, explain = false, strict = false;

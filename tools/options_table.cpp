@@ -20,8 +20,11 @@ constexpr unsigned kDb = static_cast<unsigned>(Verb::kDb);
 constexpr unsigned kCompletion = static_cast<unsigned>(Verb::kCompletion);
 constexpr unsigned kSweep = static_cast<unsigned>(Verb::kSweep);
 
+constexpr unsigned kVerify = static_cast<unsigned>(Verb::kVerify);
+constexpr unsigned kEvaluate = static_cast<unsigned>(Verb::kEvaluate);
+
 constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench | kSweep;
-constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion;
+constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate;
 
 constexpr const char* kShape = "Shapes";
 constexpr const char* kWhere = "Device and database";
@@ -81,10 +84,14 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
      "mla-tune bench --device cpu --config wait=drain --config wait=partial"},
     {Verb::kSweep, "sweep", "each lever against the drained baseline, and one lever over split counts", "levers|dose", false,
      "mla-tune sweep --preset seed --csv sweep.csv"},
+    {Verb::kVerify, "verify", "time stored winners against the default again, demote what no longer holds", "", false,
+     "mla-tune verify --canary 20 --db shipped.db --db own.db"},
+    {Verb::kEvaluate, "evaluate", "the answers at shapes that were not tuned, against an exhaustive search", "", false,
+     "mla-tune evaluate --held-out 200 --db tuning.db"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
      "mla-tune report --format md -o report.md"},
-    {Verb::kDb, "db", "size and health of a database", "info|check", true,
-     "mla-tune db check --db tuning.db"},
+    {Verb::kDb, "db", "what databases hold; shipping, comparing and moving winners", "info|check|ship|export|import|merge|diff|prune|migrate|miss", true,
+     "mla-tune db ship --db tuning.db -o shipped.db"},
     {Verb::kCompletion, "completion", "a completion script for a shell", "bash|zsh|fish", true,
      "mla-tune completion bash > /etc/bash_completion.d/mla-tune"},
 });
@@ -106,43 +113,62 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->imbalance = static_cast<int32_t>(std::stoi(parse_choice(v, kImbalances))); }},
     {"pool", 0, kPools, false, kShape, "KV pool below or above 2^32 bytes", kShapes,
      [](Options* o, const std::string& v) { o->pool = parse_choice(v, kPools); }},
+    {"shapes", 0, "FILE", false, kShape, "a list of shapes, one a line, as db miss writes it; in place of all other shape options", kRun | kEvaluate,
+     [](Options* o, const std::string& v) { o->shapes = text_value(v); }},
     {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
     {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE, analytic[:KEY=VALUE,...] or amdgcn:PART (space, lookup); default: the best present",
-     kShapes, [](Options* o, const std::string& v) { o->device = text_value(v); }},
-    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep and bench take several, later ones win", kRun | kLookup | kBench | kSweep | kReport | kDb,
+     kShapes | kVerify | kEvaluate, [](Options* o, const std::string& v) { o->device = text_value(v); }},
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
 
-    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep,
+    {"from", 0, "FILE", true, kWhere, "what to read: databases (merge), the text of db export (import), what the library missed (miss)", kDb,
+     [](Options* o, const std::string& v) { o->from.push_back(text_value(v)); }},
+
+    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->budget_s = parse_duration_s(v); }},
-    {"rounds", 0, "N", false, kTuning, "most paired rounds of a verdict, 15..60; the guard may decide earlier", kRun | kBench | kSweep,
+    {"rounds", 0, "N", false, kTuning, "most paired rounds of a verdict, 15..60; the guard may decide earlier", kRun | kBench | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->rounds = static_cast<int>(parse_int(v, 15, 60)); }},
     {"max-configs", 0, "N", false, kTuning, "configurations measured per shape at most", kRun,
      [](Options* o, const std::string& v) { o->max_configs = parse_int(v, 2, 1'000'000); }},
-    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench | kSweep,
+    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->seed = static_cast<uint64_t>(parse_int(v, 0, INT64_MAX)); }},
     {"baseline", 0, kBaselines, false, kTuning, "what a winner has to beat", kRun,
      [](Options* o, const std::string& v) { o->baseline = parse_choice(v, kBaselines); }},
     {"config", 0, "KNOBS", true, kTuning, "'splits=32 wait=partial': only these are measured; gaps filled by the default", kRun | kBench, set_config},
+    {"threads", 0, "N", false, kTuning, "lookup: reading threads beside one that reloads without end (8)", kBench,
+     [](Options* o, const std::string& v) { o->threads = static_cast<int>(parse_int(v, 1, 128)); }},
     {"lever", 0, kLevers, false, kTuning, "what the dose-response compares with its baseline (wait)", kSweep,
      [](Options* o, const std::string& v) { o->lever = parse_choice(v, kLevers); }},
     {"splits", 0, "LIST", false, kTuning, "split counts of the dose-response (1:256:x2)", kSweep,
      [](Options* o, const std::string& v) { o->splits = parse_list(v, 1, kMaxBatch); }},
     {"retune", 0, "", false, kTuning, "measure again what the database already answers", kRun,
      [](Options* o, const std::string&) { o->retune = true; }},
-    {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing", kRun,
+    {"unknown-length", 0, "", false, kTuning, "also a plan per batch for unknown lengths, over those of --seq-len (1024:131072:x2)", kRun,
+     [](Options* o, const std::string&) { o->unknown_length = true; }},
+    {"lengths", 0, "FILE", false, kTuning, "the same over a serving histogram of 'rows count' lines, in place of --seq-len", kRun,
+     [](Options* o, const std::string& v) { o->lengths = text_value(v); }},
+    {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing (db prune: remove nothing)", kRun | kDb,
      [](Options* o, const std::string&) { o->dry_run = true; }},
 
     {"budget", 0, "", false, kOutput, "amdgcn: issue cycles of the stage-1 loop's pipes beside its memory time", kSpace,
      [](Options* o, const std::string&) { o->loop_budget = true; }},
+    {"canary", 0, "N", false, kTuning, "only the N winners that take longest", kVerify,
+     [](Options* o, const std::string& v) { o->canary = parse_int(v, 1, 1'000'000); }},
+    {"stale", 0, "", false, kTuning, "only winners measured with another driver, runtime, compiler or kernel code", kVerify,
+     [](Options* o, const std::string&) { o->stale = true; }},
+
+    {"held-out", 0, "N", false, kTuning, "shapes that are evaluated, drawn by the seed within the tuned range (50)", kEvaluate,
+     [](Options* o, const std::string& v) { o->held_out = parse_int(v, 1, 10'000); }},
+
     {"explain", 0, "", false, kOutput, "show key, candidates, default and evidence", kLookup,
      [](Options* o, const std::string&) { o->explain = true; }},
     {"strict", 0, "", false, kOutput, "exit status 1 unless a database answers", kLookup,
      [](Options* o, const std::string&) { o->strict = true; }},
     {"format", 0, kFormats, false, kOutput, "format of the report (md)", kReport,
      [](Options* o, const std::string& v) { o->format = parse_choice(v, kFormats); }},
-    {"output", 'o', "FILE", false, kOutput, "write the report to FILE", kReport,
+    {"output", 'o', "FILE", false, kOutput, "write the result to FILE", kReport | kDb,
      [](Options* o, const std::string& v) { o->output = text_value(v); }},
     {"csv", 0, "FILE", false, kOutput, "also write every leg with its rounds to FILE", kSweep,
      [](Options* o, const std::string& v) { o->csv = text_value(v); }},
@@ -150,12 +176,12 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->record = text_value(v); }},
     {"json", 0, "", false, kOutput, "one JSON document on standard output", kAll & ~(kReport | kCompletion),
      [](Options* o, const std::string&) { o->json = true; }},
-    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun | kSweep,
+    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string&) { o->progress = false; }},
     {"color", 0, kColors, false, kOutput, "colour; NO_COLOR and CLICOLOR_FORCE are honoured", kAll, set_color},
     {"quiet", 'q', "", false, kOutput, "results and errors only", kAll,
      [](Options* o, const std::string&) { o->quiet = true; }},
-    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went", kRun | kBench | kSweep | kLookup,
+    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went; db info: the file that answers each shape", kRun | kBench | kSweep | kLookup | kDb,
      [](Options* o, const std::string&) { o->verbose = true; }},
     {"help", 'h', "", false, kOutput, "this text", kAll,
      [](Options* o, const std::string&) { o->help = true; }},

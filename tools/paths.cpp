@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "kernels/error.h"
 #include "tools/parse.h"
@@ -69,6 +70,28 @@ std::vector<std::string> database_paths(const std::vector<std::string>& given) {
 std::string own_database(const std::vector<std::string>& given) {
   if (given.size() > 1) throw Error(ErrorCode::kUsage, "--db: takes one file here");
   return given.empty() ? database_paths({}).back() : given.front();
+}
+
+bool exists(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
+std::string read_file(const std::string& path) {
+  constexpr std::streamsize kMaxBytes = 256 << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  char buffer[1 << 16];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
+    text.append(buffer, static_cast<size_t>(file.gcount()));
+    if (static_cast<std::streamsize>(text.size()) > kMaxBytes) {
+      throw Error(ErrorCode::kUsage, fmt::format("{}: is larger than 256 MiB", path));
+    }
+  }
+  if (!file.eof()) {
+    throw Error(ErrorCode::kUsage, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  }
+  return text;
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -14,6 +14,12 @@ std::vector<std::string> database_paths(const std::vector<std::string>& given);
 // The one that is written: the last. Throws Error(kUsage) where --db names several.
 std::string own_database(const std::vector<std::string>& given);
 
+bool exists(const std::string& path);
+
+// The whole file. Throws Error(kUsage) naming the path where it cannot be read, or is larger than
+// any text that people review.
+std::string read_file(const std::string& path);
+
 // Replaces `path` by `text` in one step, so that a reader never sees half a file. Throws
 // Error(kUsage) naming the path.
 void write_file(const std::string& path, const std::string& text);

@@ -86,8 +86,14 @@ void RunProgress::on_event(const tuner::ProgressEvent& event) {
     case Kind::kShapeSkipped:
       permanent(event, Style::kDim, "already tuned");
       break;
+    case Kind::kCrossBegin:
+      permanent(event,
+                Style::kDim,
+                fmt::format("{} winners to measure at the shapes around theirs", event.total));
+      break;
     case Kind::kRound:
     case Kind::kFinalRound:
+    case Kind::kCrossRound:
       break;
   }
   if (event.kind != Kind::kShapeEnd && event.kind != Kind::kShapeSkipped) status(event);

@@ -8,8 +8,11 @@
 #include <numeric>
 
 #include "db/store.h"
+#include "kernels/error.h"
 #include "policy/default_policy.h"
 #include "tools/grid.h"
+#include "tools/misses.h"
+#include "tools/paths.h"
 #include "tools/term.h"
 
 namespace mla::tools {
@@ -29,6 +32,12 @@ void mark_tuned(const std::string& database, RunPlan* plan) {
 }  // namespace
 
 std::vector<Problem> chosen_problems(const Options& options, const tuner::CandidateSource& source) {
+  if (!options.shapes.empty()) {
+    if (names_shapes(options)) {
+      throw Error(ErrorCode::kUsage, "--shapes: not together with other shape options");
+    }
+    return parse_shapes(read_file(options.shapes), options.shapes);
+  }
   if (names_shapes(options)) return problems_of(grid_of(options, {}));
   std::vector<Problem> recorded = source.recorded_problems();
   return recorded.empty() ? problems_of(preset("quick")) : recorded;

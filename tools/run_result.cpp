@@ -65,6 +65,34 @@ std::string run_status_text(int status) {
   return status == kNegativeAnswer ? "failed" : "stopped";
 }
 
+namespace {
+
+// Empty where no winner had to be measured at a neighbour.
+std::string crossing_text(const tuner::CrossingCounts& crossing) {
+  if (crossing.planned == 0) return "";
+  const int64_t left = crossing.planned - crossing.held - crossing.lost;
+  return fmt::format("between shapes: {} of {} winners held at a neighbouring shape{}\n",
+                     crossing.held,
+                     crossing.planned,
+                     left > 0 ? fmt::format(", {} not measured yet", left) : "");
+}
+
+std::string robust_text(const std::vector<tuner::RobustPlan>& plans) {
+  std::string text;
+  for (const tuner::RobustPlan& plan : plans) {
+    const db::WinnerRecord& winner = plan.winner;
+    text += fmt::format("unknown length: {}: worst regret {:.2f}%, {} to {} over the default, {}\n",
+                        shape_options(winner.problem),
+                        100 * plan.worst_regret,
+                        percent_text(winner.gain_low),
+                        percent_text(winner.gain_high),
+                        to_text(winner.config));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string run_text(const RunDocument& run, const Terminal& terminal) {
   const std::vector<db::WinnerRecord> winners = winners_of(*run.result);
   if (winners.empty()) return "no shape was finished\n";
@@ -75,7 +103,8 @@ std::string run_text(const RunDocument& run, const Terminal& terminal) {
                      run.result->shapes.size(),
                      duration_text(run.result->elapsed_s),
                      count_text(run.result->samples_measured),
-                     count_text(run.result->samples_reused));
+                     count_text(run.result->samples_reused)) +
+         crossing_text(run.result->crossing) + robust_text(run.result->robust);
 }
 
 std::string next_steps(const RunDocument& run, int status) {

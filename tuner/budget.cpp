@@ -14,8 +14,10 @@ constexpr double kUsableShare = 0.98;
 
 // Half by arithmetic and half evenly, since a sample also pays costs that do not grow with the
 // shape (a cache flush, a launch, a check).
-Budget::Budget(double budget_s, const std::vector<Problem>& problems)
-    : budget_s_(kUsableShare * budget_s), start_(Clock::now()) {
+Budget::Budget(double budget_s, const std::vector<Problem>& problems, double reserved_share)
+    : budget_s_(kUsableShare * budget_s),
+      shapes_s_(budget_s_ * (1 - reserved_share)),
+      start_(Clock::now()) {
   double flops = 0;
   for (const Problem& problem : problems) flops += decode_flops(problem);
   for (const Problem& problem : problems)
@@ -34,10 +36,12 @@ double Budget::work_after(size_t index) const {
 
 Clock::time_point Budget::deadline(size_t index) const {
   if (!limited()) return Clock::time_point::max();
-  const double left_s = budget_s_ - elapsed_s();
-  const double share_s = left_s / (1 + work_after(index));
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share_s));
+  const double left_s = shapes_s_ - elapsed_s();
+  return Clock::now() + to_duration(left_s / (1 + work_after(index)));
+}
+
+Clock::time_point Budget::end() const {
+  return limited() ? start_ + to_duration(budget_s_) : Clock::time_point::max();
 }
 
 }  // namespace mla::tuner

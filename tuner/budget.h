@@ -12,11 +12,13 @@ namespace mla::tuner {
 class Budget {
  public:
   // budget_s: of the whole program, a small share of which is kept back for its start and end; 0:
-  // no limit.
-  Budget(double budget_s, const std::vector<Problem>& problems);
+  // no limit. `reserved_share` of it is left for what follows the shapes.
+  Budget(double budget_s, const std::vector<Problem>& problems, double reserved_share = 0);
 
   // End of the time that shape `index` may use, given that the shapes before it are done.
   Clock::time_point deadline(size_t index) const;
+  // End of the whole budget.
+  Clock::time_point end() const;
   bool limited() const { return budget_s_ > 0; }
   double elapsed_s() const;
   // Work of the shapes after `index` as a multiple of that of `index`.
@@ -24,6 +26,7 @@ class Budget {
 
  private:
   double budget_s_;  // without the share kept back
+  double shapes_s_;  // of it for the shapes
   Clock::time_point start_;
   std::vector<double> weights_;
 };

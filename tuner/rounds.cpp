@@ -8,6 +8,11 @@
 namespace mla::tuner {
 namespace {
 
+// Whether every attempt of the phase starts anew.
+bool has_attempts(db::Phase phase) {
+  return phase == db::Phase::kFinal || phase == db::Phase::kCross;
+}
+
 double seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -22,8 +27,8 @@ RoundBook::RoundBook(SourceMeter& meter,
     : meter_(meter), admission_(admission), store_(store), tuning_id_(tuning_id), stop_(stop) {
   if (store_ == nullptr) return;
   for (db::RoundRecord& round : store_->load_rounds(tuning_id_)) {
-    if (round.phase == db::Phase::kFinal) {
-      attempts_ = std::max(attempts_, round.attempt + 1);
+    if (has_attempts(round.phase)) {
+      note_attempt(round.phase, round.attempt);
       continue;
     }
     std::sort(round.samples.begin(), round.samples.end(), [](const auto& a, const auto& b) {
@@ -34,11 +39,11 @@ RoundBook::RoundBook(SourceMeter& meter,
 }
 
 bool RoundBook::stored(const RoundName& name) const {
-  return name.phase != db::Phase::kFinal && rounds_.count({name.phase, name.rung, name.round}) != 0;
+  return !has_attempts(name.phase) && rounds_.count({name.phase, name.rung, name.round}) != 0;
 }
 
 bool RoundBook::closed(const RoundName& name) const {
-  if (attempts_ > 0) return true;
+  if (next_attempt(db::Phase::kFinal) > 0) return true;
   return !rounds_.empty() && rounds_.rbegin()->first > Key{name.phase, name.rung, INT32_MAX};
 }
 
@@ -58,7 +63,7 @@ RoundEnd RoundBook::obtain(const RoundName& name,
     const RoundEnd end = measure(name, legs, deadline, round);
     if (end != RoundEnd::kComplete) return end;
     if (store_ != nullptr) store_->save_round(tuning_id_, *round);
-    if (name.phase == db::Phase::kFinal) attempts_ = std::max(attempts_, name.attempt + 1);
+    if (has_attempts(name.phase)) note_attempt(name.phase, name.attempt);
   }
   // After the round is stored: a run that dies in between finds the failure in the round again.
   note_failures(*round);
@@ -92,6 +97,15 @@ void RoundBook::note_failures(const db::RoundRecord& round) {
     if (sample.outcome == OutcomeKind::kOk) continue;
     admission_.fail(sample.config, {sample.outcome, failure_texts_[sample.config]});
   }
+}
+
+int32_t RoundBook::next_attempt(db::Phase phase) const {
+  const auto found = attempts_.find(phase);
+  return found == attempts_.end() ? 0 : found->second;
+}
+
+void RoundBook::note_attempt(db::Phase phase, int32_t attempt) {
+  attempts_[phase] = std::max(next_attempt(phase), attempt + 1);
 }
 
 double RoundBook::sample_s() const {

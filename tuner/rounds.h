@@ -16,6 +16,10 @@ namespace mla::tuner {
 
 using Clock = std::chrono::steady_clock;
 
+inline Clock::duration to_duration(double time_s) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_s));
+}
+
 inline constexpr const char* kCandidateRole = "candidate";
 inline constexpr const char* kDefaultRole = "default";
 inline constexpr const char* kDrainedRole = "drained";
@@ -30,7 +34,7 @@ struct RoundName {
   db::Phase phase = db::Phase::kSearch;
   int32_t rung = 0;
   int32_t round = 0;
-  int32_t attempt = 0;  // finals only
+  int32_t attempt = 0;  // finals and crossings only
 };
 
 enum class RoundEnd { kComplete, kStopped, kOutOfTime };
@@ -56,8 +60,8 @@ class RoundBook {
   bool closed(const RoundName& name) const;
   // The stored round in which the population of a rung was fixed, or null.
   const db::RoundRecord* first_of(db::Phase phase, int32_t rung) const;
-  // Finals are never completed across processes.
-  int32_t next_attempt() const { return attempts_; }
+  // Of a final or a crossing, which are never completed across processes.
+  int32_t next_attempt(db::Phase phase) const;
   int64_t stored_rounds() const { return static_cast<int64_t>(rounds_.size()); }
 
   // Wall time of one sample in this process, everything included; 0 before the first.
@@ -69,6 +73,7 @@ class RoundBook {
                    const std::vector<Leg>& legs,
                    Clock::time_point deadline,
                    db::RoundRecord* round);
+  void note_attempt(db::Phase phase, int32_t attempt);
   void note_failures(const db::RoundRecord& round);
 
   SourceMeter& meter_;
@@ -78,7 +83,7 @@ class RoundBook {
   const std::atomic<bool>& stop_;
   std::map<Key, db::RoundRecord> rounds_;  // search and semifinal
   std::map<KernelConfig, std::string> failure_texts_;
-  int32_t attempts_ = 0;  // finals begun, here or before
+  std::map<db::Phase, int32_t> attempts_;  // finals and crossings begun, here or before
   double measured_s_ = 0;
   int64_t measured_ = 0;
 };

@@ -79,6 +79,17 @@ void shuffle(std::vector<KernelConfig>* configs, uint64_t seed) {
   }
 }
 
+std::vector<KernelConfig> neighbours(const std::vector<KernelConfig>& configs,
+                                     const KernelConfig& center,
+                                     int knobs) {
+  std::vector<KernelConfig> near;
+  for (const KernelConfig& config : configs) {
+    const auto different = [&](Knob knob) { return get(config, knob) != get(center, knob); };
+    if (std::count_if(kKnobs.begin(), kKnobs.end(), different) == knobs) near.push_back(config);
+  }
+  return near;
+}
+
 size_t leg_at(size_t position, int round, size_t legs) {
   // Short rounds rotate by one leg; long ones by a third, so that three rounds place every leg in
   // each third once and a drift within the round weighs on all alike.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Successive halving as pure functions of the rounds: who is ahead, who stays, in which order legs
-// run. A configuration is judged by the median over rounds of its time divided by the anchor's time
-// of the same round, so that drift cancels and a few outliers do not steer the search.
+// Successive halving as pure functions of the rounds: who is ahead, who stays, who is near, in
+// which order legs run. A configuration is judged by the median over rounds of its time divided by
+// the anchor's time of the same round, so that drift cancels and a few outliers do not steer the
+// search.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,11 @@ bool hopeless(const Standing& standing, double best_ratio);
 
 // A seeded permutation, the same on every machine.
 void shuffle(std::vector<KernelConfig>* configs, uint64_t seed);
+
+// Of `configs`, those that differ from `center` in so many knobs.
+std::vector<KernelConfig> neighbours(const std::vector<KernelConfig>& configs,
+                                     const KernelConfig& center,
+                                     int knobs);
 
 // Which leg runs at `position` of `round`. A rung's rounds spread each leg over the whole round.
 size_t leg_at(size_t position, int round, size_t legs);

@@ -17,6 +17,11 @@
 
 namespace mla::tuner {
 
+struct LengthShare {
+  int64_t seq_len = 0;
+  double share = 1;  // weight in a mean; the worst case asks all lengths alike
+};
+
 // Without a budget and a limit of configurations every one of the listing is measured at least
 // once.
 struct SessionOptions {
@@ -31,6 +36,8 @@ struct SessionOptions {
   // What a configuration is guessed to take where nothing is measured yet: the search begins with
   // the shortest. Empty, or nothing for a configuration: no guess, by the seed's order.
   std::function<std::optional<double>(const Problem&, const KernelConfig&)> estimate_us;
+  // For every batch that was tuned at all of these also a plan for unknown lengths; empty: none.
+  std::vector<LengthShare> lengths;
 };
 
 // Every option that changes what is measured, as canonical text (TuningKey::protocol).
@@ -44,7 +51,9 @@ struct ProgressEvent {
     kNewBest,
     kFinalRound,
     kShapeEnd,
-    kShapeSkipped
+    kShapeSkipped,
+    kCrossBegin,  // done, total: as for kCrossRound
+    kCrossRound   // done, total: winners at neighbouring shapes
   };
   Kind kind{};
   size_t shape = 0, shapes = 0;  // index and count
@@ -69,8 +78,23 @@ struct ShapeResult {
   std::string text;         // why not, else empty
 };
 
+// Winners measured at the shapes around theirs (crossing.h), each counted once a shape.
+struct CrossingCounts {
+  int64_t planned = 0;  // that were not known before
+  int64_t held = 0;     // lost to the default by no more than the bound of a selection
+  int64_t lost = 0;     // lost by more, or could not be measured
+};
+
+// A plan for a batch of unknown length (robust.h), over the lengths of the options.
+struct RobustPlan {
+  db::WinnerRecord winner;  // of a problem of seq_len 0
+  double worst_regret = 0;  // over the best winner of each length
+};
+
 struct SessionResult {
   std::vector<ShapeResult> shapes;
+  std::vector<RobustPlan> robust;
+  CrossingCounts crossing;  // planned - held - lost were left out by the budget or a stop
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
   double elapsed_s = 0;

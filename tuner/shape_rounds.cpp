@@ -7,6 +7,10 @@
 namespace mla::tuner {
 namespace {
 
+// Knobs in which a neighbour of the best differs at most: some depend on each other, as tile and
+// stages do through the ring they fill.
+constexpr int kMostKnobs = 2;
+
 // Without those that were dropped in an earlier round: their ratios come from fewer rounds.
 std::vector<Standing> standings_of(const std::vector<Leg>& legs, std::vector<Standing> all) {
   std::unordered_set<KernelConfig> running;
@@ -18,23 +22,57 @@ std::vector<Standing> standings_of(const std::vector<Leg>& legs, std::vector<Sta
 }  // namespace
 
 std::vector<Standing> ShapeTuning::search(std::vector<KernelConfig> live) {
-  int32_t rung = 1;
-  while (live.size() > kSemifinalists) {
-    if (run_rung(db::Phase::kSearch, rung, kRungRounds, &live).empty()) {
-      // Candidates far slower than the default: fewer of them, in the order of visits.
-      live.resize(live.size() / 4);
-      continue;
-    }
-    live = survivors(live, rank(search_rounds_, reference().config));
-    ++rung;
-  }
-  const bool compared = rung > 1 || live.empty();
+  int32_t rung = kFirstRung;
+  do {
+    halve(&live, &rung);
+  } while (add_neighbours(rung, &live));
+  const bool compared = rung > kFirstRung || live.empty();
   const std::vector<db::RoundRecord> semifinal =
       run_rung(db::Phase::kSemifinal, 0, kSemifinalRounds, &live);
   if (semifinal.empty() && !compared)
     throw Ended{ShapeStatus::kOutOfBudget, "no time for one round of its configurations"};
   // Rounds of its own, so that luck in the search does not count twice.
   return rank(semifinal.empty() ? search_rounds_ : semifinal, reference().config);
+}
+
+void ShapeTuning::halve(std::vector<KernelConfig>* live, int32_t* rung) {
+  while (live->size() > kSemifinalists) {
+    if (run_rung(db::Phase::kSearch, *rung, kRungRounds, live).empty()) {
+      // Candidates far slower than the default: fewer of them, in the order of visits.
+      live->resize(live->size() / 4);
+      continue;
+    }
+    *live = survivors(*live, rank(search_rounds_, reference().config));
+    ++*rung;
+  }
+}
+
+std::vector<KernelConfig> ShapeTuning::unmeasured_neighbours(const KernelConfig& center) const {
+  std::vector<KernelConfig> near;
+  for (int knobs = 1; knobs <= kMostKnobs && near.empty(); ++knobs) {
+    near = neighbours(visits_, center, knobs);
+    std::erase_if(near, [this](const KernelConfig& config) {
+      return measured_.count(config) != 0 || admission_.dropped(config);
+    });
+  }
+  return near;
+}
+
+bool ShapeTuning::add_neighbours(int32_t rung, std::vector<KernelConfig>* live) {
+  std::vector<KernelConfig> added = stored_population(db::Phase::kSearch, rung);
+  if (added.empty()) {
+    const bool closed = book_.closed({db::Phase::kSearch, rung, 0, 0});
+    const std::vector<Standing> standings = rank(search_rounds_, reference().config);
+    const bool over = unvisited() == 0 || Clock::now() >= search_deadline_;
+    if (closed || over || standings.empty()) return false;
+    added = admit_candidates(unmeasured_neighbours(standings.front().config));
+  }
+  const std::unordered_set<KernelConfig> present(live->begin(), live->end());
+  const size_t before = live->size();
+  for (const KernelConfig& config : added)
+    if (present.count(config) == 0) live->push_back(config);
+  visited_ += live->size() - before;
+  return live->size() > before;
 }
 
 std::vector<db::RoundRecord> ShapeTuning::run_rung(db::Phase phase,
@@ -113,7 +151,7 @@ db::WinnerRecord ShapeTuning::run_final(const std::vector<Standing>& standings) 
 
 bool ShapeTuning::measure_final(const FinalPlan& plan, std::vector<db::RoundRecord>* rounds) {
   const std::vector<Leg> legs = final_legs(plan);
-  const int32_t attempt = book_.next_attempt();
+  const int32_t attempt = book_.next_attempt(db::Phase::kFinal);
   while (!final_complete(plan, *rounds)) {
     if (!fits(legs.size(), limits_.deadline)) break;
     const RoundName name{db::Phase::kFinal, 0, static_cast<int32_t>(rounds->size()), attempt};

@@ -10,19 +10,15 @@
 namespace mla::tuner {
 namespace {
 
-// Rung 0 holds the baselines alone: it shows what a sample costs before a population is chosen.
-constexpr int32_t kProbeRung = 0;
-constexpr int32_t kFirstRung = 1;
 constexpr int kProbeRounds = 3;
+
+// Rounds of all rungs of a population, in rounds of all its members: each keeps a third.
+constexpr double kHalvingRounds = 1.5 * kRungRounds;
 
 // Room for samples that take longer than those so far.
 constexpr double kTimeReserve = 1.2;
 // Candidates take so much longer than the default, on average over a space.
 constexpr double kCandidateFactor = 1.5;
-
-Clock::duration to_duration(double time_s) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_s));
-}
 
 double seconds_until(Clock::time_point time) {
   return std::chrono::duration<double>(time - Clock::now()).count();
@@ -137,14 +133,16 @@ void ShapeTuning::plan_time() {
 }
 
 std::vector<KernelConfig> ShapeTuning::choose_population() {
-  const std::vector<KernelConfig> visited = candidates();
-  std::vector<KernelConfig> stored = stored_population();
-  return stored.empty() ? admit_candidates(visited) : stored;
+  visits_ = candidates();
+  std::vector<KernelConfig> stored = stored_population(db::Phase::kSearch, kFirstRung);
+  if (stored.empty()) stored = stored_population(db::Phase::kSemifinal, 0);
+  if (stored.empty()) stored = admit_candidates(visits_);
+  visited_ = stored.size();
+  return stored;
 }
 
-std::vector<KernelConfig> ShapeTuning::stored_population() const {
-  const db::RoundRecord* first = book_.first_of(db::Phase::kSearch, kFirstRung);
-  if (first == nullptr) first = book_.first_of(db::Phase::kSemifinal, 0);
+std::vector<KernelConfig> ShapeTuning::stored_population(db::Phase phase, int32_t rung) const {
+  const db::RoundRecord* first = book_.first_of(phase, rung);
   std::vector<KernelConfig> population;
   if (first != nullptr)
     for (const db::SampleRecord& sample : first->samples)
@@ -170,8 +168,6 @@ std::vector<KernelConfig> ShapeTuning::candidates() {
   const KernelConfig levers = policy::all_levers(meter_.source.space(), problem_);
   std::stable_partition(
       configs.begin(), configs.end(), [&](const KernelConfig& config) { return config == levers; });
-  const auto most = static_cast<size_t>(options_.max_configs);
-  if (most > 0 && configs.size() > most) configs.resize(most);
   return configs;
 }
 
@@ -187,15 +183,23 @@ void ShapeTuning::order_by_estimate(std::vector<KernelConfig>* configs) const {
   });
 }
 
+size_t ShapeTuning::unvisited() const {
+  if (options_.max_configs == 0) return visits_.size();
+  const auto most = static_cast<size_t>(options_.max_configs);
+  return most > visited_ ? most - visited_ : 0;
+}
+
 std::vector<KernelConfig> ShapeTuning::admit_candidates(
     const std::vector<KernelConfig>& candidates) {
+  // A population may take half of what is left of the search, its admission a third of that time;
+  // the rest is for the neighbours of the best.
   size_t most = candidates.size();
+  if (most > unvisited()) most = (unvisited() + 1) / 2;
   Clock::time_point until = search_deadline_;
   if (limited()) {
-    // One round of all may take half of the search, their admission a third.
     const double search_s = std::max(0.0, seconds_until(search_deadline_));
-    const double sample_s = std::max(book_.sample_s() * kCandidateFactor, 1e-9);
-    most = std::min(most, static_cast<size_t>(std::min(search_s / 2 / sample_s, 1e9)) + 1);
+    const double candidate_s = std::max(book_.sample_s() * kCandidateFactor, 1e-9) * kHalvingRounds;
+    most = std::min(most, static_cast<size_t>(std::min(search_s / 2 / candidate_s, 1e9)) + 1);
     until = Clock::now() + to_duration(search_s / 3);
   }
   std::vector<KernelConfig> admitted;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tunes one shape: admit the baselines, probe them, search by successive halving, semifinal, final.
-// Every decision follows from the seed, the options and the rounds, so that a continued tuning ends
-// like an uninterrupted one; only what is measured *next* also depends on the time that is left.
+// Tunes one shape: admit the baselines, probe them, search by successive halving of a population
+// and of the neighbours of its best, semifinal, final. Every decision follows from the seed, the
+// options and the rounds, so that a continued tuning ends like an uninterrupted one; only what is
+// measured *next* also depends on the time that is left.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,10 @@
 #include "tuner/session.h"
 
 namespace mla::tuner {
+
+// Rung 0 holds the baselines alone: it shows what a sample costs before a population is chosen.
+inline constexpr int32_t kProbeRung = 0;
+inline constexpr int32_t kFirstRung = 1;
 
 struct ShapeLimits {
   Clock::time_point deadline = Clock::time_point::max();
@@ -53,12 +58,23 @@ class ShapeTuning {
   void plan_time();
 
   std::vector<KernelConfig> choose_population();
-  std::vector<KernelConfig> stored_population() const;
+  // What ran in the first round of a rung in an earlier process; empty where none is stored.
+  std::vector<KernelConfig> stored_population(db::Phase phase, int32_t rung) const;
   std::vector<KernelConfig> candidates();
   void order_by_estimate(std::vector<KernelConfig>* configs) const;
+  // Candidates that may still be measured.
+  size_t unvisited() const;
   std::vector<KernelConfig> admit_candidates(const std::vector<KernelConfig>& candidates);
 
+  // Halves the population, then the neighbours of the best with it, until their best is known or
+  // the time is over: a sample of a large space seldom holds the best, but often one near it.
   std::vector<Standing> search(std::vector<KernelConfig> live);
+  // To a semifinal's size; counts the rungs.
+  void halve(std::vector<KernelConfig>* live, int32_t* rung);
+  // The nearest, of which some are unmeasured; in the order of visits.
+  std::vector<KernelConfig> unmeasured_neighbours(const KernelConfig& center) const;
+  // Of the best so far. False where nothing is added.
+  bool add_neighbours(int32_t rung, std::vector<KernelConfig>* live);
   // Up to `count` rounds; those who fail or fall hopelessly behind leave `live`.
   std::vector<db::RoundRecord> run_rung(db::Phase phase,
                                         int32_t rung,
@@ -100,6 +116,8 @@ class ShapeTuning {
   std::vector<db::RoundRecord> search_rounds_;
   std::unordered_set<KernelConfig> eligible_;  // may win: a baseline outside the search may not
   std::unordered_set<KernelConfig> measured_;
+  std::vector<KernelConfig> visits_;  // every candidate, in the order in which time goes into them
+  size_t visited_ = 0;                // of them
   Clock::time_point search_deadline_ = Clock::time_point::max();
   Clock::time_point final_start_ =
       Clock::time_point::max();  // latest that leaves time for a verdict

@@ -39,8 +39,7 @@ class Launcher {
  private:
   // Of use to NVIDIA's launcher alone.
   [[maybe_unused]] int compute_units_ = 0;
-  // Stage 2 is set up while stage 1 runs (sm_90 and later).
-  [[maybe_unused]] bool dependent_launch_ = false;
+  [[maybe_unused]] bool hopper_ = false;  // sm_90 and later: dependent launches and clusters
 };
 
 }  // namespace mla::gpu

@@ -20,8 +20,7 @@ class Bh16Tile {
  public:
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
-  static constexpr int kHalfTiles = kOutputTiles / 2;
-  static constexpr int kSteps = kQuarterColumns / 16;  // products along the columns
+  static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
   // Independent sums of a score tile: two tiles alone would leave the products waiting for each
   // other.
   static constexpr int kChains = kTileN == 16 ? 2 : 1;
@@ -166,28 +165,31 @@ class Bh16Tile {
     }
   }
 
-  // Two teams merge in halves: each keeps half of a warp's columns (`half`), moved to the front,
-  // and hands the other half over through shared memory: 16 KiB, in the order of threads.
+  // Two sides merge in halves of their first kTiles tiles: each keeps one (`half`), moved to the
+  // front, and hands the other over: place t * kTeamThreads of the buffer has its tile t.
+  template <int kTiles>
   __device__ void hand_over(int half, float4* buffer) {
+    constexpr int kHalf = kTiles / 2;
 #pragma unroll
-    for (int t = 0; t < kHalfTiles; ++t) {
+    for (int t = 0; t < kHalf; ++t) {
       float other[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float low = output_[t][i], high = output_[kHalfTiles + t][i];
+        const float low = output_[t][i], high = output_[kHalf + t][i];
         output_[t][i] = half == 0 ? low : high;
         other[i] = half == 0 ? high : low;
       }
-      buffer[t * kTeamThreads + threadIdx.x % kTeamThreads] =
-          make_float4(other[0], other[1], other[2], other[3]);
+      buffer[t * kTeamThreads] = make_float4(other[0], other[1], other[2], other[3]);
     }
   }
 
-  // O = own * O + others * (what was handed over), of the half that was kept.
-  __device__ void take_over(const float4* buffer, const Rows& own, const Rows& others) {
+  // O = own * O + others * (what was handed over), of the half that was kept. `read`: the float4 at
+  // a place of the buffer.
+  template <int kTiles, class Read>
+  __device__ void take_over(Read read, const Rows& own, const Rows& others) {
 #pragma unroll
-    for (int t = 0; t < kHalfTiles; ++t) {
-      const float4 other = buffer[t * kTeamThreads + threadIdx.x % kTeamThreads];
+    for (int t = 0; t < kTiles / 2; ++t) {
+      const float4 other = read(t * kTeamThreads);
       output_[t][0] = own[0] * output_[t][0] + others[0] * other.x;
       output_[t][1] = own[0] * output_[t][1] + others[0] * other.y;
       output_[t][2] = own[1] * output_[t][2] + others[1] * other.z;

@@ -37,26 +37,38 @@ const Stage1Instance* find_stage1(const KernelConfig& config) {
   return nullptr;
 }
 
+struct Grid {
+  int64_t workgroups;
+  int threads;
+  int local_bytes;
+  int cluster = 1;         // workgroups that read each other's shared memory
+  bool dependent = false;  // may be set up while the kernel before runs
+};
+
 // `stage1_workgroups`: the third argument of stage 2; stage 1 has two.
 hipError_t launch(const void* kernel,
-                  int64_t workgroups,
-                  int threads,
-                  size_t local_bytes,
-                  bool dependent,
+                  const Grid& grid,
                   const DecodeParams& params,
                   const KernelConfig& config,
                   int64_t stage1_workgroups,
                   hipStream_t stream) {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  std::array<cudaLaunchAttribute, 2> attributes = {};
+  unsigned count = 0;
+  if (grid.dependent) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (grid.cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {static_cast<unsigned>(grid.cluster), 1, 1};
+  }
   cudaLaunchConfig_t launch_config = {};
-  launch_config.gridDim = dim3(static_cast<unsigned>(workgroups));
-  launch_config.blockDim = dim3(static_cast<unsigned>(threads));
-  launch_config.dynamicSmemBytes = local_bytes;
+  launch_config.gridDim = dim3(static_cast<unsigned>(grid.workgroups));
+  launch_config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  launch_config.dynamicSmemBytes = static_cast<size_t>(grid.local_bytes);
   launch_config.stream = stream;
-  launch_config.attrs = &attribute;
-  launch_config.numAttrs = dependent ? 1 : 0;
+  launch_config.attrs = attributes.data();
+  launch_config.numAttrs = count;
   DecodeParams params_copy = params;
   KernelConfig config_copy = config;
   auto workgroups_copy = static_cast<int32_t>(stage1_workgroups);
@@ -67,6 +79,7 @@ hipError_t launch(const void* kernel,
 hipError_t launch_stage1(const Stage1Instance& instance,
                          const void* kernel,
                          int64_t workgroups,
+                         int cluster,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
@@ -75,22 +88,15 @@ hipError_t launch_stage1(const Stage1Instance& instance,
       reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 && params.kv_row_stride % 8 == 0;
   const bool staged = config.stages >= 2 && config.stages <= kMaxStages;
   if (kernel == nullptr || !staged || !aligned) return hipErrorInvalidValue;
-  return launch(kernel,
-                workgroups,
-                layout.threads(),
-                static_cast<size_t>(layout.bytes()),
-                false,
-                params,
-                config,
-                workgroups,
-                stream);
+  const Grid grid = {workgroups, layout.threads(), layout.bytes(), cluster};
+  return launch(kernel, grid, params, config, workgroups, stream);
 }
 
 }  // namespace
 
 hipError_t Launcher::init(const std::string& arch, size_t local_memory_bytes) {
   constexpr size_t kPrefix = 3;  // "sm_"
-  dependent_launch_ = std::stoi(arch.substr(kPrefix)) >= 90;
+  hopper_ = std::stoi(arch.substr(kPrefix)) >= 90;
   int device = 0;
   if (const hipError_t status = hipGetDevice(&device)) return status;
   if (const hipError_t status =
@@ -118,23 +124,27 @@ hipError_t Launcher::decode(const DecodeParams& params,
   if (instance == nullptr || merge == nullptr || config.stage2_warps < 1)
     return hipErrorInvalidValue;
   if (persistent && config.splits < 2) return hipErrorInvalidValue;
+  if (!persistent && config.splits == 2 && hopper_) {
+    // A request's two workgroups merge by themselves; in split-major order they are neighbours.
+    KernelConfig paired = config;
+    paired.order = Order::kSplitMajor;
+    return launch_stage1(
+        *instance, instance->decode, stage1_items(params, paired), 2, params, paired, stream);
+  }
   const void* kernel = persistent ? instance->persistent : instance->decode;
   const int64_t workgroups =
       persistent ? persistent_workgroups(compute_units_, config) : stage1_items(params, config);
   if (const hipError_t status =
-          launch_stage1(*instance, kernel, workgroups, params, config, stream))
+          launch_stage1(*instance, kernel, workgroups, 1, params, config, stream))
     return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
-  return launch(reinterpret_cast<const void*>(merge),
-                items,
-                32 * config.stage2_warps,
-                static_cast<size_t>(merge_local_bytes(config.splits, config.stage2_tiles)),
-                dependent_launch_,
-                params,
-                config,
-                workgroups,
-                stream);
+  const Grid grid = {items,
+                     32 * config.stage2_warps,
+                     merge_local_bytes(config.splits, config.stage2_tiles),
+                     1,
+                     hopper_};
+  return launch(reinterpret_cast<const void*>(merge), grid, params, config, workgroups, stream);
 }
 
 hipError_t Launcher::copy_only(const DecodeParams& params,
@@ -143,7 +153,7 @@ hipError_t Launcher::copy_only(const DecodeParams& params,
   const Stage1Instance* instance = find_stage1(config);
   if (instance == nullptr) return hipErrorInvalidValue;
   return launch_stage1(
-      *instance, instance->copy_only, stage1_items(params, config), params, config, stream);
+      *instance, instance->copy_only, stage1_items(params, config), 1, params, config, stream);
 }
 
 }  // namespace mla::gpu

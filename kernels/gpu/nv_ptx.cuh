@@ -152,6 +152,78 @@ __device__ inline void bulk_copy(uint32_t target,
 }
 #endif
 
+// ---- clusters: workgroups that read each other's shared memory; of one elsewhere ----
+
+__device__ inline int cluster_size() {
+#if __CUDA_ARCH__ >= 900
+  uint32_t size;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return static_cast<int>(size);
+#else
+  return 1;
+#endif
+}
+
+__device__ inline int cluster_rank() {
+#if __CUDA_ARCH__ >= 900
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return static_cast<int>(rank);
+#else
+  return 0;
+#endif
+}
+
+// All threads of the cluster that have not ended; what was written before is visible behind the
+// wait.
+__device__ inline void arrive_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+
+__device__ inline void wait_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+// Where workgroup `rank` of the cluster has what lies at `address` here.
+__device__ inline uint32_t cluster_address(uint32_t address, int rank) {
+  uint32_t mapped = address;
+#if __CUDA_ARCH__ >= 900
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(address), "r"(rank));
+#endif
+  return mapped;
+}
+
+__device__ inline float4 load_cluster(uint32_t address) {
+  float4 value = {};
+#if __CUDA_ARCH__ >= 900
+  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(address)
+               : "memory");
+#endif
+  return value;
+}
+
+// ---- registers: by all warps of a warpgroup (sm_90a) ----
+
+template <int kCount>
+__device__ inline void lower_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+#endif
+}
+
+template <int kCount>
+__device__ inline void raise_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+#endif
+}
+
 // ---- programmatic dependent launch ----
 
 // The next kernel of the stream may start once every workgroup has got here.

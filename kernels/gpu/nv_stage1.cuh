@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Stage 1 on NVIDIA: a workgroup is one or two teams of four consumer and two producer warps. The
 // teams take the blocks of the split in turn, each with its own ring and softmax, and merge at the
-// end; so no warp waits for another team while it walks.
+// end (nv_epilogue.cuh); so no warp waits for another team while it walks.
 #pragma once
 
-#include "kernels/gpu/nv_bh16_tile.cuh"
+#include "kernels/gpu/nv_epilogue.cuh"
 #include "kernels/gpu/nv_ring.cuh"
 #include "kernels/shares.h"
 #include "kernels/stage1.h"
 
 namespace mla::gpu {
-
-// Hardware barriers beside __syncthreads': one a team, one for both.
-inline constexpr int kTeamBarrier = 1;
-inline constexpr int kMergeBarrier = 3;
 
 // A row group and the KV range of it that a workgroup walks.
 template <int kTileN>
@@ -119,75 +115,6 @@ __device__ void consume(Tile& tile,
   state->sum = Tile::total(state->sum);
 }
 
-// The teams merge their states: both end with the same scalars and each with its half of every
-// warp's columns. They meet in the rings, each team's own being free once all of its warps are
-// done.
-template <class Tile>
-__device__ void merge_teams(Tile& tile,
-                            uint8_t* local,
-                            int team_bytes,
-                            int team,
-                            SoftmaxState<typename Tile::Rows>* state) {
-  using Rows = typename Tile::Rows;
-  constexpr int kScalars = Tile::kHalfTiles * kTeamThreads;  // behind the output
-  const int thread = threadIdx.x % kTeamThreads;
-  named_barrier(kTeamBarrier + team, kTeamThreads);
-  auto* mine = reinterpret_cast<float4*>(local + team * team_bytes);
-  tile.hand_over(team, mine);
-  mine[kScalars + thread] = make_float4(state->max[0], state->max[1], state->sum[0], state->sum[1]);
-  named_barrier(kMergeBarrier, 2 * kTeamThreads);
-  const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * team_bytes);
-  const float4 scalars = theirs[kScalars + thread];
-  const Rows max = {{scalars.x, scalars.y}}, sum = {{scalars.z, scalars.w}};
-  Rows own, others;
-  for (int i = 0; i < 2; ++i) {
-    const float top = fmaxf(state->max[i], max[i]);
-    const float base = top == -INFINITY ? 0.0f : top;
-    own[i] = state->max[i] - base;
-    others[i] = max[i] - base;
-    state->max[i] = top;
-  }
-  own = Tile::exp2(own);
-  others = Tile::exp2(others);
-  for (int i = 0; i < 2; ++i) state->sum[i] = own[i] * state->sum[i] + others[i] * sum[i];
-  tile.take_over(theirs, own, others);
-}
-
-// By all teams, each its columns.
-template <int kTeams, class Tile, class Work>
-__device__ void store_work(const Tile& tile,
-                           const DecodeParams& p,
-                           const KernelConfig& config,
-                           const Work& work,
-                           int team,
-                           const SoftmaxState<typename Tile::Rows>& state) {
-  constexpr int kTiles = Tile::kOutputTiles / kTeams;
-  const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
-  const int column = Tile::first_column() + team * 8 * kTiles;
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const int32_t head = work.first_head + Tile::row_index(i);
-    const bool present = head < p.nhead;
-    const int64_t row = int64_t{work.token} * p.nhead + head;
-    const bool empty = state.sum[i] == 0.0f;
-    const float scale = empty ? 0.0f : 1.0f / state.sum[i];
-    const float lse =
-        empty ? -INFINITY : (state.max[i] + log2_approx(state.sum[i])) * static_cast<float>(kLn2);
-    float* lse_target = nullptr;
-    if (work.unsplit) {
-      tile.template store<kTiles>(i, scale, column, present ? p.out + row * kValueDim : nullptr);
-      if (p.lse != nullptr) lse_target = p.lse + row;
-    } else {
-      // Of a split that saw no row only the LSE is read.
-      float* output = present && !empty ? partials.output(row, work.split) : nullptr;
-      tile.template store<kTiles>(i, scale, column, output);
-      lse_target = partials.lse(row, work.split);
-    }
-    const bool writer = present && threadIdx.x < 32 && Tile::lane() % 4 == 0;
-    if (writer && lse_target != nullptr) *lse_target = lse;
-  }
-}
-
 // A team that only empties its ring.
 __device__ inline void release_only(const Ring& ring, int blocks, int team, int teams) {
   RingPosition position;
@@ -199,6 +126,11 @@ __device__ inline void release_only(const Ring& ring, int blocks, int team, int 
   }
 }
 
+// Registers a thread where two teams have an SM alone and their producers are a warpgroup: what
+// these do not need goes to the consumers. 128 x 56 + 256 x 224 is what the launch allocates.
+inline constexpr int kProducerRegisters = 56;
+inline constexpr int kConsumerRegisters = 224;
+
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
 template <int kTileN, int kTeams, bool kMaths>
 __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeams == 1 ? 2 : 1)
@@ -206,6 +138,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   extern __shared__ __align__(128) uint8_t local[];
   using Tile = Bh16Tile<kTileN>;
   constexpr float kLog2e = 1.44269504f;
+  constexpr bool kSplitRegisters = kTeams == 2 && kMaths;
   const Bh16Layout layout = {kTileN, kTeams, config.stages};
   const int warp = threadIdx.x / 32;
   const bool consumer = warp < kTeams * kWarpsPerTeam;
@@ -220,32 +153,32 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   if (work.idle) return;
 
   if (!consumer) {
+    if constexpr (kSplitRegisters) lower_registers<kProducerRegisters>();
     const int producer = warp % kProducersPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
     const WalkCursor<kTileN> blocks(work.pages(p), work.walk, team, kTeams);
     produce<kTileN>(ring, RowSource(p), blocks, index_ring, producer);
-    return;
-  }
-  if constexpr (!kMaths) {
+  } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), team, kTeams);
-    return;
+  } else {
+    if constexpr (kSplitRegisters) raise_registers<kConsumerRegisters>();
+    Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()),
+              kTeamBarrier + team);
+    load_queries(tile, p, work);
+    ConsumerPosition position(ring);
+    SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
+    consume(tile,
+            ring,
+            work.walk,
+            team,
+            kTeams,
+            p.softmax_scale * kLog2e,
+            config.wait == Wait::kDrain,
+            &position,
+            &state);
+    finish_work<kTeams>(tile, p, config, work, local, layout.team_bytes(), team, &state);
   }
-  Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()), kTeamBarrier + team);
-  load_queries(tile, p, work);
-  ConsumerPosition position(ring);
-  SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-  consume(tile,
-          ring,
-          work.walk,
-          team,
-          kTeams,
-          p.softmax_scale * kLog2e,
-          config.wait == Wait::kDrain,
-          &position,
-          &state);
-  if constexpr (kTeams == 2) merge_teams(tile, local, layout.team_bytes(), team, &state);
-  store_work<kTeams>(tile, p, config, work, team, state);
 }
 
 }  // namespace mla::gpu

@@ -85,7 +85,8 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
             config.wait == Wait::kDrain,
             &position,
             &state);
-    store_work<1>(tile, p, config, work, 0, state);
+    store_work<Tile::kOutputTiles>(
+        tile, p, config, work, work.unsplit, Tile::first_column(), true, state);
   }
 }
 

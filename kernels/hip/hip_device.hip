@@ -89,7 +89,7 @@ std::vector<DeviceListing> list_hip_devices() {
   return devices;
 }
 
-std::unique_ptr<Device> open_hip_device(const std::string& text) {
+Gpu find_gpu(const std::string& text) {
   const HipSpec spec = parse_hip_spec(text);
   std::string why;
   const int count = count_gpus(&why);
@@ -97,8 +97,13 @@ std::unique_ptr<Device> open_hip_device(const std::string& text) {
     if (count > 0) why = std::to_string(count) + " GPUs are visible";
     throw Error(ErrorCode::kDevice, "device " + quoted(text) + ": " + why);
   }
-  check(hipSetDevice(spec.ordinal), text);
-  return std::make_unique<HipDevice>(spec.ordinal, read_info(spec));
+  return {spec.ordinal, read_info(spec)};
+}
+
+std::unique_ptr<Device> open_hip_device(const std::string& spec) {
+  const Gpu gpu = find_gpu(spec);
+  check(hipSetDevice(gpu.ordinal), spec);
+  return std::make_unique<HipDevice>(gpu.ordinal, gpu.info);
 }
 
 }  // namespace mla::hip

@@ -9,9 +9,12 @@
 
 namespace mla::hip {
 
+// Throws Error(kDevice) where the kernels cannot run on the device, which is the current one.
+void init_launcher(int ordinal, const DeviceInfo& info, gpu::Launcher* launcher);
+
 class HipExecutor {
  public:
-  // Throws Error(kDevice) where the kernels cannot run on the device.
+  // Throws Error(kDevice) as init_launcher() does, and where memory is missing.
   HipExecutor(int ordinal, const DeviceInfo& info);
 
   const Stream& stream() const { return stream_; }

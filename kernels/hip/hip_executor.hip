@@ -13,13 +13,17 @@ constexpr int64_t kAssumedCacheBytes = int64_t{256} << 20;
 
 }  // namespace
 
-HipExecutor::HipExecutor(int ordinal, const DeviceInfo& info) : compute_units_(info.compute_units) {
-  const hipError_t status = launcher_.init(info.arch, static_cast<size_t>(info.local_memory_bytes));
+void init_launcher(int ordinal, const DeviceInfo& info, gpu::Launcher* launcher) {
+  const hipError_t status = launcher->init(info.arch, static_cast<size_t>(info.local_memory_bytes));
   if (status != hipSuccess) {
     throw Error(ErrorCode::kDevice,
                 "hip:" + std::to_string(ordinal) + ": the kernels do not run on " + info.arch +
                     ": " + describe(status));
   }
+}
+
+HipExecutor::HipExecutor(int ordinal, const DeviceInfo& info) : compute_units_(info.compute_units) {
+  init_launcher(ordinal, info, &launcher_);
   const int64_t cache =
       info.last_level_cache_bytes > 0 ? info.last_level_cache_bytes : kAssumedCacheBytes;
   flush_bytes_ = 4 * cache;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/host/host_device.h"
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <new>
-#include <optional>
 
 #include "kernels/error.h"
 #include "kernels/host/cpu_info.h"
 #include "kernels/host/guarded_buffer.h"
-#include "kernels/host/host_kernels.h"
-#include "kernels/host/probe_kernels.h"
-#include "kernels/host/probes.h"
-#include "kernels/host/thread_pool.h"
+#include "kernels/host/host_executor.h"
 #include "kernels/spaces.h"
 #include "kernels/text.h"
 
@@ -21,48 +15,6 @@ namespace mla::host {
 namespace {
 
 constexpr int64_t kMaxThreads = 1024;
-
-// The threads of a device with the scratch memory of each, and what a cold sample reads before.
-class Executor {
- public:
-  Executor(const Kernels& kernels, int threads) : kernels_(kernels), pool_(threads) {
-    for (int i = 0; i < threads; ++i) scratch_.push_back(std::make_unique<Scratch>());
-  }
-
-  void launch(const DecodeParams& params, const KernelConfig& config) {
-    const PipelineSchedule schedule = make_schedule(config);
-    pool_.run(stage1_items(params, config), [&](int64_t item, int thread) {
-      kernels_.stage1(params,
-                      config,
-                      schedule,
-                      kDefaultCopyMode,
-                      stage1_item(params, config, item),
-                      scratch_[thread].get());
-    });
-    if (config.splits == 1) return;
-    pool_.run(stage2_items(params, config), [&](int64_t item, int thread) {
-      run_stage2(params, config, stage2_item(config, item), scratch_[thread].get());
-    });
-  }
-
-  // By reading: dirty lines would be written back within the sample.
-  void flush_caches() {
-    if (!flush_) flush_.emplace(static_cast<size_t>(2 * host_cache_bytes()), false);
-    constexpr int64_t kChunkWords = (int64_t{1} << 20) / 8;
-    const auto* words = reinterpret_cast<const uint64_t*>(flush_->data());
-    const int64_t chunks = static_cast<int64_t>(flush_->bytes()) / 8 / kChunkWords;
-    std::atomic<uint64_t> sum{0};
-    pool_.run(chunks, [&](int64_t chunk, int) {
-      sum += read_loop(words + chunk * kChunkWords, kChunkWords);
-    });
-  }
-
- private:
-  const Kernels& kernels_;
-  ThreadPool pool_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;
-  std::optional<NanPool> flush_;
-};
 
 class HostProblem : public LoadedProblem {
  public:
@@ -154,14 +106,6 @@ class HostProblem : public LoadedProblem {
   GuardedBuffer out_, lse_, workspace_;
 };
 
-const Kernels& find_kernels(const std::string& isa) {
-  if (isa == "highway") return highway_kernels();
-  const Kernels* bf16 = bf16_kernels();
-  if (bf16 != nullptr) return *bf16;
-  if (isa == "bf16") throw Error(ErrorCode::kDevice, "isa=bf16: this CPU has no AVX512-BF16");
-  return highway_kernels();
-}
-
 class HostDevice : public Device {
  public:
   explicit HostDevice(const HostOptions& options)
@@ -173,6 +117,26 @@ class HostDevice : public Device {
 
   std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) override {
     return std::make_unique<HostProblem>(std::move(workload), space_, &executor_);
+  }
+
+ private:
+  Space space_;
+  Executor executor_;
+};
+
+class HostLauncher : public DecodeLauncher {
+ public:
+  explicit HostLauncher(const HostOptions& options)
+      : space_(make_space(host_device_info(options))),
+        executor_(find_kernels(options.isa), space_.device().compute_units) {}
+
+  const Space& space() const override { return space_; }
+  int64_t row_alignment() const override { return alignof(uint16_t); }
+
+  Outcome launch(const DecodeParams& params, const KernelConfig& config, void* stream) override {
+    if (stream != nullptr) throw Error(ErrorCode::kUsage, "stream: a CPU has none, pass null");
+    executor_.launch(params, config);
+    return {};
   }
 
  private:
@@ -222,6 +186,10 @@ DeviceInfo host_device_info(const HostOptions& options) {
 
 std::unique_ptr<Device> open_host_device(const HostOptions& options) {
   return std::make_unique<HostDevice>(options);
+}
+
+std::unique_ptr<DecodeLauncher> open_host_launcher(const HostOptions& options) {
+  return std::make_unique<HostLauncher>(options);
 }
 
 }  // namespace mla::host

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The CPU as a device.
+// The CPU as a device that is measured and as a launcher.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "kernels/decode/launcher.h"
 #include "kernels/device.h"
 
 namespace mla::host {
@@ -20,7 +21,8 @@ HostOptions parse_host_spec(const std::string& spec);
 
 DeviceInfo host_device_info(const HostOptions& options);
 
-// Throws Error(kDevice) for an instruction set that the CPU lacks.
+// Both throw Error(kDevice) for an instruction set that the CPU lacks.
 std::unique_ptr<Device> open_host_device(const HostOptions& options);
+std::unique_ptr<DecodeLauncher> open_host_launcher(const HostOptions& options);
 
 }  // namespace mla::host

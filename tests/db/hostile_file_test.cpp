@@ -47,7 +47,7 @@ struct Fixture {
     file.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; " + sql);
   }
   SnapshotLoad load() {
-    return load_snapshot(path, space, [](const SnapshotRow&) {});
+    return load_snapshot(path, space, {[](const SnapshotRow&) {}, [](const SnapshotLoss&) {}});
   }
   // Everything that a reader does; an Error is an answer, anything else fails the test.
   void read_all() {

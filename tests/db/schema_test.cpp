@@ -56,7 +56,20 @@ BOOST_FIXTURE_TEST_CASE(a_migration_keeps_the_rows_and_leaves_a_backup_of_the_ol
   Store::open(backup, OpenMode::kReadOnly);
 }
 
-// The tables as schema 1 had them.
+// The tables as schema 2 had them.
+constexpr const char* kBackToSchema2 =
+    "PRAGMA foreign_keys = OFF; DROP VIEW v_losses; DROP TABLE loss;"
+    "CREATE TABLE round_2 (id INTEGER PRIMARY KEY,"
+    " tuning_id INTEGER NOT NULL REFERENCES tuning (id),"
+    " phase TEXT NOT NULL CHECK (phase = 'search' OR phase IN ('semifinal', 'final')),"
+    " rung INTEGER NOT NULL, round INTEGER NOT NULL, attempt INTEGER NOT NULL,"
+    " UNIQUE (tuning_id, phase, attempt, rung, round)) STRICT;"
+    "INSERT INTO round_2 SELECT * FROM round;"
+    "DROP TABLE round;"
+    "ALTER TABLE round_2 RENAME TO round;"
+    "PRAGMA user_version = 2;";
+
+// And as schema 1 had them.
 constexpr const char* kBackToSchema1 =
     "DROP VIEW v_best; DROP VIEW v_regressions; DROP VIEW v_failures;"
     "CREATE TABLE candidate_1 (id INTEGER PRIMARY KEY, variant TEXT NOT NULL,"
@@ -80,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_schema_1_keeps_its_winners_and_takes_persisten
     Store store = Store::open(path, OpenMode::kReadWrite);
     store.finish_tuning(store.open_tuning(1, sample_key()).id, winner);
   }
-  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(kBackToSchema1);
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(std::string(kBackToSchema2) + kBackToSchema1);
   {
     Store store = Store::open(path, OpenMode::kReadWrite);
     BOOST_TEST_REQUIRE(store.summaries().size() == 1u);
@@ -99,6 +112,34 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_schema_1_keeps_its_winners_and_takes_persisten
   BOOST_TEST(integer(path, "SELECT count(*) FROM candidate WHERE schedule = 'persistent'") == 1);
   BOOST_TEST(integer(path, "SELECT count(*) FROM v_best WHERE schedule = 'persistent'") == 1);
   BOOST_TEST(integer(path + ".schema1.backup", "PRAGMA user_version") == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_file_of_schema_2_keeps_its_rounds_and_takes_losses, Fixture) {
+  const KernelConfig base = make_space(sample_device()).neutral();
+  const WinnerRecord winner = sample_winner(sample_problem(), base);
+  int64_t tuning_id = 0;
+  {
+    Store store = Store::open(path, OpenMode::kReadWrite);
+    tuning_id = store.open_tuning(1, sample_key()).id;
+    store.save_round(tuning_id, sample_round(0, 3, base));
+    store.finish_tuning(tuning_id, winner);
+  }
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(kBackToSchema2);
+  {
+    Store store = Store::open(path, OpenMode::kReadWrite);
+    BOOST_TEST_REQUIRE(store.load_rounds(tuning_id).size() == 1u);
+    BOOST_TEST(store.load_rounds(tuning_id)[0].samples.size() == 3u);
+    BOOST_TEST(store.load_losses(tuning_id).empty());
+    RoundRecord cross = sample_round(0, 2, base);
+    cross.phase = Phase::kCross;
+    store.save_round(tuning_id, cross);
+    store.save_losses(tuning_id, {{winner.config, 0.002, 0.001, 0.003, 15, 3, 5, 0.001}});
+    for (const Store::CheckRow& row : store.check())
+      BOOST_TEST(row.ok, row.check << ": " << row.detail);
+  }
+  BOOST_TEST(integer(path, "PRAGMA user_version") == kSchemaVersion);
+  BOOST_TEST(integer(path, "SELECT count(*) FROM v_losses WHERE rounds = 15") == 1);
+  BOOST_TEST(integer(path + ".schema2.backup", "PRAGMA user_version") == 2);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_migration_that_fails_changes_nothing, Fixture) {
@@ -142,7 +183,7 @@ BOOST_FIXTURE_TEST_CASE(every_name_of_an_enumeration_is_accepted_by_its_column, 
     BOOST_CHECK_NO_THROW(store.save_round(id, record));
     BOOST_CHECK_NO_THROW(store.save_outcome(id, {base, {static_cast<OutcomeKind>(kind), ""}, 0}));
   }
-  for (const Phase phase : {Phase::kSearch, Phase::kSemifinal, Phase::kFinal}) {
+  for (const Phase phase : {Phase::kSearch, Phase::kSemifinal, Phase::kFinal, Phase::kCross}) {
     for (const char* role : {"candidate", "default", "drained", "placebo"}) {
       RoundRecord record = sample_round(round++, 1, base);
       record.phase = phase;
@@ -168,7 +209,8 @@ BOOST_FIXTURE_TEST_CASE(the_views_answer_in_an_sql_shell, Fixture) {
   WinnerRecord winner = sample_winner(sample_problem(), base);
   winner.verdict = Verdict::kSlower;
   store.finish_tuning(id, winner);
-  for (const char* view : {"v_best", "v_regressions", "v_failures"}) {
+  store.save_losses(id, {{base, 0.02, 0.01, 0.03, 15, 0, 14, 0.001}});
+  for (const char* view : {"v_best", "v_regressions", "v_failures", "v_losses"}) {
     BOOST_TEST(integer(path, std::string("SELECT count(*) FROM ") + view) == 1, view);
   }
 }

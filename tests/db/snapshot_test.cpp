@@ -26,7 +26,7 @@ struct Fixture {
   SnapshotLoad load(const Space& of, const Environment* environment = nullptr) {
     rows.clear();
     return load_snapshot(
-        path, of, [&](const SnapshotRow& row) { rows.push_back(row); }, environment);
+        path, of, {[&](const SnapshotRow& row) { rows.push_back(row); }}, environment);
   }
   void store(const WinnerRecord& winner, const TuningKey& key = sample_key()) {
     Store store = Store::open(path, OpenMode::kReadWrite);

@@ -43,9 +43,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   static const mla::Space target = space();
   try {
-    mla::db::load_snapshot(file_path(), target, [](const mla::db::SnapshotRow& row) {
-      if (target.violation(row.problem, row.config)) __builtin_trap();
-    });
+    mla::db::load_snapshot(file_path(),
+                           target,
+                           {[](const mla::db::SnapshotRow& row) {
+                              if (target.violation(row.problem, row.config)) __builtin_trap();
+                            },
+                            [](const mla::db::SnapshotLoss&) {}});
   } catch (const mla::Error&) {
   }
   ::unlink(file_path().c_str());

@@ -51,6 +51,36 @@ BOOST_AUTO_TEST_CASE(plans_during_reloads_are_right_and_all_counted) {
   BOOST_TEST(counts.by_source[MLA_SOURCE_EXACT] == kThreads * kPlans);
 }
 
+BOOST_AUTO_TEST_CASE(plans_during_changes_of_mode_and_pin_are_one_of_the_answers) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("tuning.db");
+  TunedDatabase(path).add_winner(shape(16, 68000), "stage1_warps=8");
+  const OpenPolicy policy({path});
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> wrong{0};
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 3; ++t) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        const mla_plan plan = policy.plan(abi_shape(16, 68000));
+        const bool tuned = plan.splits == 16 && plan.stage1_warps == 8;
+        const bool off = plan.splits == 16 && plan.stage1_warps == 4;
+        const bool deterministic = plan.splits == 32 && plan.stage1_warps == 4;
+        const bool pinned = plan.splits == 7 && plan.stage1_warps == 4;
+        if (!tuned && !off && !deterministic && !pinned) ++wrong;
+      }
+    });
+  }
+  for (int i = 0; i < 500; ++i) {
+    mla_policy_set_mode(policy.get(), static_cast<mla_mode>(i % 3));
+    mla_policy_pin(policy.get(), i % 4 == 0 ? "splits=7" : nullptr);
+    if (i % 50 == 0) mla_policy_reload(policy.get());
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  BOOST_TEST(wrong == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(an_object_is_never_freed_while_a_reader_holds_it) {
   struct Guarded {
     std::atomic<bool> alive{true};

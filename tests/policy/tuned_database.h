@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
 #include "db/store.h"
 #include "kernels/known_devices.h"
@@ -34,12 +35,30 @@ class TunedDatabase {
         run_id_(store_.begin_run({})) {}
 
   // A winner that differs from the default in the given knobs: "wait=partial".
-  void add_winner(const Problem& problem, const std::string& knobs) {
+  void add_winner(const Problem& problem,
+                  const std::string& knobs,
+                  double gain = 0.05,
+                  double placebo_noise = 0.001) {
     db::WinnerRecord winner = record(problem);
     winner.config = parse_config(knobs, winner.default_config);
     winner.verdict = db::Verdict::kFaster;
-    winner.gain = 0.05;
+    winner.gain = gain;
+    winner.placebo_noise = placebo_noise;
     finish(winner);
+  }
+
+  // What the default with these knobs lost at a shape that was added before.
+  void add_loss(const Problem& problem,
+                const std::string& knobs,
+                double loss,
+                double placebo_noise = 0.001,
+                int32_t rounds = 15) {
+    db::LossRecord record;
+    record.config = parse_config(knobs, policy::DefaultPolicy(space_)(problem));
+    record.loss = loss;
+    record.rounds = rounds;
+    record.placebo_noise = placebo_noise;
+    store_.save_losses(tunings_.at(problem), {record});
   }
 
   // The default is kept, or the shape could not be measured.
@@ -78,7 +97,8 @@ class TunedDatabase {
     key.device = device_;
     key.problem = winner.problem;
     key.seed = ++seed_;
-    store_.finish_tuning(store_.open_tuning(run_id_, key).id, winner);
+    const int64_t id = tunings_[winner.problem] = store_.open_tuning(run_id_, key).id;
+    store_.finish_tuning(id, winner);
   }
 
   db::Store store_;
@@ -86,6 +106,7 @@ class TunedDatabase {
   Space space_;
   int64_t run_id_;
   uint64_t seed_ = 0;
+  std::unordered_map<Problem, int64_t> tunings_;  // the newest of each
 };
 
 }  // namespace mla::testing

@@ -55,6 +55,17 @@ BOOST_AUTO_TEST_CASE(a_round_whose_anchor_failed_gives_no_ratio) {
   BOOST_TEST(standings.at(0).config.splits == 1);
 }
 
+BOOST_AUTO_TEST_CASE(neighbours_differ_in_so_many_knobs) {
+  KernelConfig center, one, two, other;
+  one.splits = 8;
+  two.splits = 8;
+  two.stages = 5;
+  other.tile_n = 128;
+  const std::vector<KernelConfig> configs = {two, one, center, other};
+  BOOST_TEST((neighbours(configs, center, 1) == std::vector<KernelConfig>{one, other}));
+  BOOST_TEST((neighbours(configs, center, 2) == std::vector<KernelConfig>{two}));
+}
+
 BOOST_AUTO_TEST_CASE(a_third_stays_and_never_fewer_than_the_semifinal_holds) {
   BOOST_TEST(keep_count(90) == 30U);
   BOOST_TEST(keep_count(91) == 31U);

@@ -35,6 +35,32 @@ db::WinnerRecord partial_alone(int batch, uint64_t seed) {
   return tune(*source, {seed_problem(batch)}, options).shapes.at(0).winner;
 }
 
+// Stops a run at every step-th sample and continues it.
+void check_resumes(AnalyticSource inner, SessionOptions options, int64_t step) {
+  const SessionResult whole = tune(inner, {seed_problem(8)}, options);
+  const db::WinnerRecord& expected = whole.shapes.at(0).winner;
+  const testing::TemporaryDirectory directory;
+  db::Store store = db::Store::open(directory.file("tuning.db"), db::OpenMode::kReadWrite);
+  options.retune = true;  // one database for all: a retune is another tuning by its run's start
+  for (int64_t at = 1; at <= whole.samples_measured; at += step) {
+    FaultySource source(inner);
+    source.stop_at = at;
+    db::RunInfo run;
+    run.started_utc = "moment " + std::to_string(at);
+    const auto tune_once = [&](CandidateSource& from, const std::atomic<bool>& stop) {
+      return run_session(from, &store, run, {seed_problem(8)}, options, nullptr, stop);
+    };
+    const SessionResult cut = tune_once(source, source.stop);
+    BOOST_TEST((cut.shapes.at(0).status == ShapeStatus::kStopped), at);
+    const SessionResult resumed = tune_once(inner, kNeverStop);
+    const db::WinnerRecord& winner = resumed.shapes.at(0).winner;
+    BOOST_TEST((resumed.shapes.at(0).status == ShapeStatus::kDone));
+    BOOST_TEST((winner.config == expected.config), at);
+    BOOST_TEST((winner.verdict == expected.verdict));
+    BOOST_TEST(winner.gain == expected.gain);
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(partial_wait_alone_is_accepted_at_1_16_24_48_and_not_at_2_and_4) {
@@ -208,28 +234,29 @@ BOOST_AUTO_TEST_CASE(the_same_run_twice_measures_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_run_stopped_at_any_sample_resumes_to_the_same_winner) {
-  AnalyticSource inner = small_device();
-  const SessionResult whole = tune(inner, {seed_problem(8)});
-  const db::WinnerRecord& expected = whole.shapes.at(0).winner;
-  const testing::TemporaryDirectory directory;
-  db::Store store = db::Store::open(directory.file("tuning.db"), db::OpenMode::kReadWrite);
+  check_resumes(small_device(), {}, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_stopped_among_the_neighbours_of_its_best_resumes_to_the_same_winner) {
   SessionOptions options;
-  options.retune = true;  // one database for all: a retune is another tuning by its run's start
-  for (int64_t at = 1; at <= whole.samples_measured; ++at) {
-    FaultySource source(inner);
-    source.stop_at = at;
-    db::RunInfo run;
-    run.started_utc = "moment " + std::to_string(at);
-    const auto tune_once = [&](CandidateSource& from, const std::atomic<bool>& stop) {
-      return run_session(from, &store, run, {seed_problem(8)}, options, nullptr, stop);
-    };
-    const SessionResult cut = tune_once(source, source.stop);
-    BOOST_TEST((cut.shapes.at(0).status == ShapeStatus::kStopped), at);
-    const SessionResult resumed = tune_once(inner, kNeverStop);
-    const db::WinnerRecord& winner = resumed.shapes.at(0).winner;
-    BOOST_TEST((resumed.shapes.at(0).status == ShapeStatus::kDone));
-    BOOST_TEST((winner.config == expected.config), at);
-    BOOST_TEST((winner.verdict == expected.verdict));
-    BOOST_TEST(winner.gain == expected.gain);
-  }
+  options.max_configs = 60;
+  check_resumes(AnalyticSource(AnalyticOptions{}), options, 17);
+}
+
+// Each knob that is not the target's costs 10 %, and no configuration of such a sample has all.
+BOOST_AUTO_TEST_CASE(a_search_of_a_fiftieth_of_the_space_walks_to_its_best) {
+  AnalyticSource inner(AnalyticOptions{});
+  const Problem problem = seed_problem(8);
+  const std::vector<KernelConfig> listing = inner.list(problem).configs;
+  const KernelConfig target = listing.at(listing.size() / 3);
+  FaultySource source(inner);
+  source.distort = [&](const KernelConfig& config, const SampleId&, double) {
+    return 100.0 + 10.0 * std::count_if(kKnobs.begin(), kKnobs.end(), [&](Knob knob) {
+                     return get(config, knob) != get(target, knob);
+                   });
+  };
+  SessionOptions options;
+  options.max_configs = static_cast<int64_t>(listing.size() / 50);
+  const ShapeResult shape = tune(source, {problem}, options).shapes.at(0);
+  BOOST_TEST((shape.winner.config == target), to_text(shape.winner.config));
 }

@@ -45,6 +45,7 @@ class FaultySource : public CandidateSource {
   db::Environment environment() const override { return inner_.environment(); }
   Space::Listing list(const Problem& problem) const override { return inner_.list(problem); }
   Outcome select(const Problem& problem, uint64_t seed) override {
+    selected = problem;
     return inner_.select(problem, seed);
   }
   Outcome admit(const KernelConfig& config, bool first) override {
@@ -65,6 +66,7 @@ class FaultySource : public CandidateSource {
   std::map<KernelConfig, OutcomeKind> in_admission, in_sample;
   std::function<double(const KernelConfig&, const SampleId&, double time_us)> distort;
   std::map<KernelConfig, int> admissions;
+  Problem selected;
   std::atomic<bool> stop{false};
   int64_t samples = 0, stop_at = -1;
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The ctypes module against the built library, with the default policy of an MI355X and of a CPU."""
+"""The lookup of the Python package against the built library, with the default policy of an MI355X and of a CPU."""
 import os
 import sys
 import tempfile
 import unittest
 import warnings
 
-from mla_policy import Policy, make_shape
+from mla_tune import Mode, Policy, make_shape
 
 DEVICE = dict(arch="gfx950", compute_units=256, xcds=8)
 
@@ -68,6 +68,59 @@ class PolicyTest(unittest.TestCase):
             with policy:
                 self.assertFalse(policy.reload())
                 self.assertEqual(policy.plan(batch=8, nhead=12, seq_len=68000).splits, 32)
+
+    def test_a_plan_is_read_only_and_its_size_is_set(self):
+        with self.open() as policy:
+            plan = policy.plan(batch=8, nhead=12, seq_len=68000)
+            with self.assertRaisesRegex(AttributeError, "read-only"):
+                plan.splits = 1
+            self.assertEqual((plan.splits, plan.struct_size), (32, 88))
+
+    def test_a_remembered_lookup_is_the_plan_and_is_counted_once(self):
+        with self.open() as policy:
+            first = policy.lookup(8, 12, 68000)
+            self.assertIs(policy.lookup(8, 12, 68000), first)
+            self.assertEqual(first.splits, 32)
+            self.assertEqual(policy.lookup(8, 12, 68000, 2).splits, 16)
+            self.assertEqual(policy.counts()["default"], 2)
+
+    def test_the_memory_of_lookups_is_bounded(self):
+        with self.open() as policy:
+            for seq_len in range(1, 10_000):
+                policy.lookup(8, 12, seq_len)
+            self.assertLessEqual(policy.lookup.cache_info().currsize, 4096)
+
+    def test_a_pin_a_mode_and_a_reload_forget_what_was_remembered(self):
+        with self.open() as policy:
+            policy.lookup(8, 12, 68000)
+            policy.pin("splits=4")
+            self.assertEqual(policy.lookup(8, 12, 68000).splits, 4)
+            policy.pin(None)
+            policy.set_mode(Mode.OFF)
+            self.assertEqual(policy.lookup(8, 12, 68000).source_name, "disabled")
+            policy.set_mode(Mode.LOOKUP)
+            self.assertEqual(policy.lookup(8, 12, 68000).source_name, "default")
+            policy.reload()
+            self.assertEqual(policy.lookup.cache_info().currsize, 0)
+
+    def test_a_pin_that_cannot_be_meant_raises_with_the_reason(self):
+        with self.open() as policy, self.assertRaisesRegex(ValueError, "tile_n=48 is legal for no shape"):
+            policy.pin("tile_n=48")
+
+    def test_equal_policies_have_an_equal_fingerprint(self):
+        with self.open() as one, self.open() as two:
+            self.assertEqual(one.fingerprint(), two.fingerprint())
+            two.set_mode(Mode.DETERMINISTIC)
+            self.assertNotEqual(one.fingerprint(), two.fingerprint())
+
+    def test_misses_are_listed_with_the_time_that_was_reported(self):
+        with self.open() as policy:
+            shape = make_shape(batch=8, nhead=12, seq_len=68000)
+            policy.plan(shape)
+            policy.report(shape, 12.5)
+            self.assertEqual(policy.misses().splitlines()[1], "1\t12.500\tbatch=8 nhead=12 seq_len=68000")
+            with self.assertRaises(ValueError):
+                policy.report(shape, -1)
 
     def test_an_unusable_device_raises(self):
         with self.assertRaises(ValueError):

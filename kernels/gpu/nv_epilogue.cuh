@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// What follows the loop of stage 1: the teams of a workgroup merge, then the two splits of a
+// request that is cut in two, and the output or a partial result is stored.
+//
+// Both merges are the same step: each side keeps half of a thread's columns and takes over the
+// other side's share of that half. They meet in the copy rings, which are free by then.
+#pragma once
+
+#include "kernels/config.h"
+#include "kernels/decode_params.h"
+#include "kernels/gpu/nv_bh16_tile.cuh"
+#include "kernels/stage1.h"
+
+namespace mla::gpu {
+
+// Hardware barriers beside __syncthreads': one a team, one for both.
+inline constexpr int kTeamBarrier = 1;
+inline constexpr int kMergeBarrier = 3;
+
+// What a team hands over, in float4: half the output tiles of its threads, and their scalars.
+constexpr int hand_over_scalars(int tiles) {
+  return tiles / 2 * kTeamThreads;
+}
+constexpr int hand_over_bytes(int tiles) {
+  return (hand_over_scalars(tiles) + kTeamThreads) * 16;
+}
+
+// Puts the other half of the thread's first kTiles tiles, and its scalars, into `buffer`.
+template <int kTiles, class Tile>
+__device__ void hand_over(Tile& tile,
+                          int half,
+                          float4* buffer,
+                          const SoftmaxState<typename Tile::Rows>& state) {
+  const int thread = threadIdx.x % kTeamThreads;
+  tile.template hand_over<kTiles>(half, buffer + thread);
+  buffer[hand_over_scalars(kTiles) + thread] =
+      make_float4(state.max[0], state.max[1], state.sum[0], state.sum[1]);
+}
+
+// Merges what the other side's thread handed over. Both sides end with the same scalars.
+// `read(i)`: its float4 at place i of the buffer.
+template <int kTiles, class Tile, class Read>
+__device__ void take_over(Tile& tile, Read read, SoftmaxState<typename Tile::Rows>* state) {
+  using Rows = typename Tile::Rows;
+  const int thread = threadIdx.x % kTeamThreads;
+  const float4 scalars = read(hand_over_scalars(kTiles) + thread);
+  const Rows max = {{scalars.x, scalars.y}}, sum = {{scalars.z, scalars.w}};
+  Rows own, others;
+  for (int i = 0; i < 2; ++i) {
+    const float top = fmaxf(state->max[i], max[i]);
+    const float base = top == -INFINITY ? 0.0f : top;
+    own[i] = state->max[i] - base;
+    others[i] = max[i] - base;
+    state->max[i] = top;
+  }
+  own = Tile::exp2(own);
+  others = Tile::exp2(others);
+  for (int i = 0; i < 2; ++i) state->sum[i] = own[i] * state->sum[i] + others[i] * sum[i];
+  tile.template take_over<kTiles>([&](int i) { return read(i + thread); }, own, others);
+}
+
+template <class Tile>
+__device__ void merge_teams(Tile& tile,
+                            uint8_t* local,
+                            int team_bytes,
+                            int team,
+                            SoftmaxState<typename Tile::Rows>* state) {
+  hand_over<Tile::kOutputTiles>(
+      tile, team, reinterpret_cast<float4*>(local + team * team_bytes), *state);
+  named_barrier(kMergeBarrier, 2 * kTeamThreads);
+  const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * team_bytes);
+  take_over<Tile::kOutputTiles>(
+      tile, [=](int i) { return theirs[i]; }, state);
+}
+
+// With the other workgroup of the pair (a cluster), of which this is number `half`. The caller
+// waits for the pair once more before it ends: until then the other one reads here. The buffer is
+// not that of merge_teams, which the other team may still be reading.
+template <int kTiles, class Tile>
+__device__ void merge_pair(Tile& tile,
+                           uint8_t* team_local,
+                           int half,
+                           SoftmaxState<typename Tile::Rows>* state) {
+  auto* mine = reinterpret_cast<float4*>(team_local + hand_over_bytes(Tile::kOutputTiles));
+  hand_over<kTiles>(tile, half, mine, *state);
+  arrive_cluster();
+  wait_cluster();
+  const uint32_t theirs = cluster_address(shared_address(mine), 1 - half);
+  take_over<kTiles>(
+      tile, [=](int i) { return load_cluster(theirs + i * 16); }, state);
+  arrive_cluster();
+}
+
+// A team's columns of the output or of a partial result, from `column` on. `lse_writer`: of several
+// workgroups with the same rows, the one that stores the LSE.
+template <int kTiles, class Tile, class Work>
+__device__ void store_work(const Tile& tile,
+                           const DecodeParams& p,
+                           const KernelConfig& config,
+                           const Work& work,
+                           bool final,
+                           int column,
+                           bool lse_writer,
+                           const SoftmaxState<typename Tile::Rows>& state) {
+  const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int32_t head = work.first_head + Tile::row_index(i);
+    const bool present = head < p.nhead;
+    const int64_t row = int64_t{work.token} * p.nhead + head;
+    const bool empty = state.sum[i] == 0.0f;
+    const float scale = empty ? 0.0f : 1.0f / state.sum[i];
+    const float lse =
+        empty ? -INFINITY : (state.max[i] + log2_approx(state.sum[i])) * static_cast<float>(kLn2);
+    float* lse_target = nullptr;
+    if (final) {
+      tile.template store<kTiles>(i, scale, column, present ? p.out + row * kValueDim : nullptr);
+      if (p.lse != nullptr) lse_target = p.lse + row;
+    } else {
+      // Of a split that saw no row only the LSE is read.
+      float* output = present && !empty ? partials.output(row, work.split) : nullptr;
+      tile.template store<kTiles>(i, scale, column, output);
+      lse_target = partials.lse(row, work.split);
+    }
+    const bool writer = lse_writer && present && threadIdx.x < 32 && Tile::lane() % 4 == 0;
+    if (writer && lse_target != nullptr) *lse_target = lse;
+  }
+}
+
+// By all consumers of a workgroup.
+template <int kTeams, class Tile, class Work>
+__device__ void finish_work(Tile& tile,
+                            const DecodeParams& p,
+                            const KernelConfig& config,
+                            const Work& work,
+                            uint8_t* local,
+                            int team_bytes,
+                            int team,
+                            SoftmaxState<typename Tile::Rows>* state) {
+  constexpr int kTiles = Tile::kOutputTiles / kTeams;
+  const int column = Tile::first_column() + team * 8 * kTiles;
+  const bool pair = cluster_size() == 2 && !work.unsplit;
+  if (kTeams == 2 || pair) named_barrier(kTeamBarrier + team, kTeamThreads);  // the ring is free
+  if constexpr (kTeams == 2) merge_teams(tile, local, team_bytes, team, state);
+  if (!pair) {
+    store_work<kTiles>(tile, p, config, work, work.unsplit, column, true, *state);
+    return;
+  }
+  const int half = cluster_rank();
+  merge_pair<kTiles>(tile, local + team * team_bytes, half, state);
+  store_work<kTiles / 2>(
+      tile, p, config, work, true, column + half * 4 * kTiles, half == 0, *state);
+  wait_cluster();
+}
+
+}  // namespace mla::gpu

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "policy/selection.h"
+
+#include <algorithm>
+
+namespace mla::policy {
+namespace {
+
+Ruling ruling(const Corner& corner) {
+  return static_cast<Ruling>(corner.entry.ruling);
+}
+
+Refusal unusable(const Corner& corner) {
+  switch (ruling(corner)) {
+    case Ruling::kWinner:
+    case Ruling::kDefaultBest:
+    case Ruling::kUndecided:
+      return corner.carries ? Refusal::kNone : Refusal::kNoAnswer;
+    case Ruling::kVerifyAgain:
+      return Refusal::kStale;
+    case Ruling::kDemoted:
+    case Ruling::kFailed:
+    case Ruling::kDisagree:
+      break;
+  }
+  return Refusal::kNoAnswer;
+}
+
+// The loss of `config` at a corner into `loss`, or why it is not known to be within the bound.
+Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
+  *loss = 0;
+  if (config == corner.default_config) return Refusal::kNone;
+  if (ruling(corner) == Ruling::kWinner && config == corner.entry.config) {
+    *loss = 1 / (1 + corner.entry.gain) - 1;
+    return corner.entry.gain > corner.placebo_noise ? Refusal::kNone : Refusal::kNoisy;
+  }
+  for (const KnownLoss& known : corner.losses) {
+    if (known.config != config) continue;
+    *loss = known.loss;
+    if (known.placebo_noise > kMaxPlaceboNoise) return Refusal::kNoisy;
+    return known.loss <= kLossBound ? Refusal::kNone : Refusal::kLoses;
+  }
+  return Refusal::kNotMeasured;
+}
+
+// The entry as a candidate of the cell, or why it is none.
+Refusal consider(const ShapeEntry& winner,
+                 const std::vector<Corner>& corners,
+                 ShapeEntry* candidate) {
+  *candidate = winner;
+  float worst = -1;
+  Refusal refusal = Refusal::kNone;
+  for (const Corner& corner : corners) {
+    float loss = 0;
+    const Refusal why = loss_at(corner, winner.config, &loss);
+    if (why != Refusal::kNone && (refusal == Refusal::kNone || why < refusal)) refusal = why;
+    worst = std::max(worst, loss);
+  }
+  candidate->key = kNoKey;
+  candidate->gain = 1 / (1 + worst) - 1;
+  candidate->expected_us = 0;
+  return refusal;
+}
+
+}  // namespace
+
+Selection select_between(const std::vector<Corner>& corners) {
+  Selection selection;
+  const auto refuse = [&selection](Refusal why) {
+    if (selection.refusal == Refusal::kNone || why < selection.refusal) selection.refusal = why;
+  };
+  bool any_winner = false;
+  for (const Corner& corner : corners) {
+    if (const Refusal why = unusable(corner); why != Refusal::kNone) refuse(why);
+    any_winner = any_winner || ruling(corner) == Ruling::kWinner;
+  }
+  if (selection.refusal != Refusal::kNone) return selection;
+  if (!any_winner) {
+    ShapeEntry& keep_default = selection.candidates.emplace_back(corners.front().entry);
+    keep_default.key = kNoKey;
+    keep_default.expected_us = 0;
+    keep_default.ruling = static_cast<uint64_t>(Ruling::kDefaultBest);
+    return selection;
+  }
+  for (const Corner& corner : corners) {
+    if (ruling(corner) != Ruling::kWinner) continue;
+    const bool considered = std::any_of(
+        selection.candidates.begin(), selection.candidates.end(), [&](const ShapeEntry& entry) {
+          return entry.config == corner.entry.config;
+        });
+    if (considered) continue;
+    ShapeEntry candidate;
+    const Refusal why = consider(corner.entry, corners, &candidate);
+    if (why == Refusal::kNone) {
+      selection.candidates.push_back(candidate);
+    } else {
+      refuse(why);
+    }
+  }
+  std::stable_sort(selection.candidates.begin(),
+                   selection.candidates.end(),
+                   [](const ShapeEntry& a, const ShapeEntry& b) { return a.gain > b.gain; });
+  if (!selection.candidates.empty()) selection.refusal = Refusal::kNone;
+  return selection;
+}
+
+}  // namespace mla::policy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#define BOOST_TEST_MODULE shape_grid
+#include "policy/shape_grid.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <random>
+
+using namespace mla;
+using namespace mla::policy;
+
+namespace {
+
+std::vector<GridCell> cells_of(const std::vector<GridPoint>& points) {
+  std::vector<GridCell> cells;
+  for_each_cell(points, [&](const GridCell& cell) { cells.push_back(cell); });
+  return cells;
+}
+
+bool covers(const GridCell& cell, int32_t batch, int64_t seq_len) {
+  return cell.first_batch <= batch && batch <= cell.last_batch && cell.lengths.first <= seq_len &&
+         seq_len <= cell.lengths.last;
+}
+
+std::vector<size_t> sorted(std::vector<size_t> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(four_shapes_have_a_cell_within_and_one_on_each_side) {
+  const std::vector<GridPoint> points = {
+      {3, 16, 4096}, {3, 24, 4096}, {3, 24, 16384}, {3, 16, 16384}};
+  std::vector<GridCell> cells = cells_of(points);
+  const auto corners_at = [&](int32_t batch, int64_t seq_len) {
+    std::vector<size_t> corners;
+    for (const GridCell& cell : cells)
+      if (covers(cell, batch, seq_len)) corners = sorted(cell.corners);
+    return corners;
+  };
+  BOOST_TEST(cells.size() == 5u);
+  BOOST_TEST((corners_at(20, 8000) == std::vector<size_t>{0, 1, 2, 3}));
+  BOOST_TEST((corners_at(16, 8000) == std::vector<size_t>{0, 3}));
+  BOOST_TEST((corners_at(24, 8000) == std::vector<size_t>{1, 2}));
+  BOOST_TEST((corners_at(20, 4100) == std::vector<size_t>{0, 1}));
+  BOOST_TEST((corners_at(20, 16000) == std::vector<size_t>{2, 3}));
+  // Where a bucket answers, and outside.
+  for (const auto& [batch, seq_len] : {std::pair(16, 4100), {15, 8000}, {25, 8000}, {20, 3000}})
+    BOOST_TEST(corners_at(batch, seq_len).empty());
+}
+
+BOOST_AUTO_TEST_CASE(shapes_of_another_family_are_no_corners) {
+  BOOST_TEST(cells_of({{3, 16, 4096}, {4, 24, 4096}}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(neighbouring_batches_and_buckets_leave_no_cell) {
+  BOOST_TEST(cells_of({{3, 16, 4096}, {3, 17, 4096}, {3, 16, 4870}}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(cells_of_any_grid_never_overlap_and_lie_between_their_corners) {
+  std::mt19937_64 random(11);
+  for (int grid = 0; grid < 50; ++grid) {
+    std::vector<GridPoint> points;
+    for (int i = 0; i < 12; ++i)
+      points.push_back({1 + random() % 2,
+                        static_cast<int32_t>(1 + random() % 12),
+                        int64_t{256} << random() % 5});
+    const std::vector<GridCell> cells = cells_of(points);
+    for (const GridCell& cell : cells) {
+      BOOST_TEST(cell.first_batch <= cell.last_batch);
+      BOOST_TEST(cell.lengths.first <= cell.lengths.last);
+      BOOST_TEST(cell.corners.size() >= 2u);
+      for (const size_t corner : cell.corners) {
+        BOOST_TEST(points[corner].family == cell.family);
+        BOOST_TEST(
+            (points[corner].batch == cell.low_batch || points[corner].batch == cell.high_batch));
+        BOOST_TEST(
+            !(cell.first_batch < points[corner].batch && points[corner].batch < cell.last_batch));
+      }
+    }
+    for (int32_t batch = 1; batch <= 12; ++batch) {
+      for (const int64_t seq_len : {256, 300, 512, 700, 1024, 1500, 2048, 3000, 4096}) {
+        for (const ShapeKey family : {1, 2}) {
+          const auto covering =
+              std::count_if(cells.begin(), cells.end(), [&](const GridCell& cell) {
+                return cell.family == family && covers(cell, batch, seq_len);
+              });
+          BOOST_TEST(covering <= 1);
+        }
+      }
+    }
+  }
+}
