@@ -12,20 +12,13 @@ namespace mla {
 
 inline constexpr int kWaveLanes = 64;
 inline constexpr int kStage1Waves = 4;
-inline constexpr int kLatentBytes = 2 * kValueDim;             // of a KV row: also its V
-inline constexpr int kRopeBytes = 2 * (kHeadDim - kValueDim);  // the rest of it
-
-// The latent parts lie 16 bytes further apart than they are long: the same columns of 16 rows then
-// fall into different banks. A copy instruction fills one row, so it can skip the gap; one of the
-// rope parts fills several, which are swizzled instead.
-inline constexpr int kLatentPitch = kLatentBytes + 16;
+inline constexpr int kLdsRowBytes = 2 * kHeadDim;  // of a KV row, without gaps
 
 struct AmdLayout {
   int tile_n;
   int stages;
 
-  constexpr int stage_bytes() const { return tile_n * (kLatentPitch + kRopeBytes); }
-  constexpr int rope_offset() const { return tile_n * kLatentPitch; }  // within a stage
+  constexpr int stage_bytes() const { return tile_n * kLdsRowBytes; }
   // fp32 scores of 16 heads x 16 rows, a tile of each wave.
   constexpr int exchange_offset() const { return stages * stage_bytes(); }
   // Two turns of page numbers a wave, one number a lane.

@@ -15,12 +15,14 @@ namespace mla::gpu {
 template <int kTileN>
 class Bh16Tile {
  public:
+  using Layout = StageLayout<kTileN>;
   static constexpr int kTokenTiles = kTileN / 16;
-  static constexpr int kParts = kStage1Waves / kTokenTiles;        // of the contraction
-  static constexpr int kLatentSteps = kLatentBytes / 64 / kParts;  // of 32 columns
-  // Two steps are all there are: with four parts half of the waves have one of zero queries.
-  static constexpr int kRopeSteps = kParts == 1 ? 2 : 1;
-  static constexpr int kSteps = kLatentSteps + kRopeSteps;
+  // Of the contraction: halves of all panels, with four parts also of the panels. Nine panels do
+  // not divide: both sides then read the middle one, and one of them multiplies it by zero.
+  static constexpr int kParts = kStage1Waves / kTokenTiles;
+  static constexpr int kHalves = kParts == 1 ? 2 : 1;                // of panels, by one wave
+  static constexpr int kPanels = kParts == 4 ? 5 : Layout::kPanels;  // by one wave
+  static constexpr int kSteps = kHalves * kPanels;                   // of 32 columns
   static constexpr int kOwnColumns = kValueDim / kStage1Waves;
   static constexpr int kOutputTiles = kOwnColumns / 16;
   // A lane's columns of the output: runs of neighbours.
@@ -43,18 +45,30 @@ class Bh16Tile {
   }
 
   // exchange: in LDS.
-  __device__ Bh16Tile(uint32_t exchange) : exchange_(exchange) {
-    const int row = token_tile() * 16 + local_row(head());
-    latent_ = row * kLatentPitch + latent_column(part() * kLatentSteps);
+  __device__ explicit Bh16Tile(uint32_t exchange)
+      : exchange_(exchange + lane_index() * 16),
+        own_exchange_(exchange_ + wave_index() * kTileBytes) {
+    const int row = wave_index() % kTokenTiles * 16 + head();
 #pragma unroll
-    for (int s = 0; s < kRopeSteps; ++s) {
-      const int chunk = rope_chunk(rope_step(s)) ^ rope_swizzle(row);
-      rope_[s] = AmdLayout{kTileN, 1}.rope_offset() + row * kRopeBytes + chunk * 16;
+    for (int h = 0; h < kHalves; ++h) {
+      keys_[h] = first_panel() * Layout::kPanelBytes + Layout::row_offset(row) +
+                 (key_chunk(h) ^ Layout::swizzle(row)) * 16;
     }
-    // 16 lanes read 4 tokens by 4 columns a lane, or one token by 8 columns a lane.
-    values_ = wave_index() * kOwnColumns * 2;
-    values_ += kGfx950 ? local_row(quarter() * 4 + head() / 4) * kLatentPitch + head() % 4 * 8
-                       : quarter() * 4 * kLatentPitch + head() * 16;
+    const int panel = wave_index() * kOwnColumns / 64;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if constexpr (kGfx950) {  // 16 lanes read 4 tokens, 4 columns a lane; i: 16 columns of 64
+        const int token = quarter() * 4 + head() / 4;
+        const int chunk = (i * 2 + head() % 4 / 2) ^ Layout::swizzle(token);
+        values_[i] =
+            panel * Layout::kPanelBytes + Layout::row_offset(token) + chunk * 16 + head() % 2 * 8;
+      } else {  // 16 lanes read one token, 8 columns a lane; i: the token
+        const int token = quarter() * 4 + i;
+        const int chunk = head() % 8 ^ Layout::swizzle(token);
+        values_[i] =
+            (panel + head() / 8) * Layout::kPanelBytes + Layout::row_offset(token) + chunk * 16;
+      }
+    }
 #pragma unroll
     for (int t = 0; t < kOutputTiles; ++t) output_[t] = Float4{0, 0, 0, 0};
   }
@@ -63,22 +77,20 @@ class Bh16Tile {
   __device__ void load_queries(const uint16_t* query) {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      const int rope = rope_step(s - kLatentSteps);
-      const int byte = s < kLatentSteps ? latent_column(part() * kLatentSteps) + step_bytes(s)
-                                        : kLatentBytes + rope_chunk(rope) * 16;
-      __builtin_memcpy(&query_[s], query + byte / 2, sizeof query_[s]);
-      if (s >= kLatentSteps && rope >= 2) query_[s] = {};
+      const int panel = first_panel() + s % kPanels;
+      const int column = panel * 64 + key_chunk(s / kPanels) * 8;
+      __builtin_memcpy(&query_[s], query + column, sizeof query_[s]);
+      if (s == 0 && kParts == 4 && first_panel() > 0) query_[s] = {};
     }
   }
 
   // S = scale * K Q^T of the block at `stage`; one barrier.
   __device__ void scores(uint32_t stage, float scale) {
     const Float4 partial = multiply_keys(stage) * scale;
-    const uint32_t own = exchange_ + lane_index() * 16;
-    write_local(own + wave_index() * kTileBytes, partial);
+    write_local(own_exchange_, partial);
     barrier();
     Float4 part[kStage1Waves];
-    unrolled<kStage1Waves>([&](auto w) { read_local<w * kTileBytes>(own, &part[w]); });
+    unrolled<kStage1Waves>([&](auto w) { read_local<w * kTileBytes>(exchange_, &part[w]); });
     wait_reads<0>();
 #pragma unroll
     for (int w = 0; w < kStage1Waves; ++w) arrived(part[w]);
@@ -136,9 +148,9 @@ class Bh16Tile {
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t) weights[t] = __builtin_convertvector(score_[t], Bf16x4);
     if constexpr (kGfx950) {
-      multiply_values_transposed(stage + values_, weights);
+      multiply_values_transposed(stage, weights);
     } else {
-      multiply_values(stage + values_, weights);
+      multiply_values(stage, weights);
     }
   }
 
@@ -177,42 +189,24 @@ class Bh16Tile {
  private:
   static constexpr int kTileBytes = 16 * 16 * 4;  // of scores
 
-  __device__ static int token_tile() {
-    return wave_index() % kTokenTiles;
-  }
   __device__ static int part() {
     return wave_index() / kTokenTiles;
   }
-
-  // Where this lane's 8 elements of a step of the contraction begin, in bytes of the latent part.
-  // Lanes 0..15 and 16..31 read 256 bytes apart: LDS serves 16 lanes at a time that are not always
-  // neighbours, and so all of them fall into different banks.
-  __device__ static int latent_column(int step) {
-    return step_bytes(step) + quarter() % 2 * 256 + quarter() / 2 * 16;
+  __device__ static int first_panel() {
+    return part() / 2 * (Layout::kPanels - kPanels);
   }
-  __device__ static constexpr int step_bytes(int step) {
-    return step / 8 * 512 + step % 8 * 32;
-  }
-
-  // Of this wave; 2 and above have no columns.
-  __device__ static int rope_step(int s) {
-    return kParts == 1 ? s : part();
-  }
-  __device__ static int rope_chunk(int step) {
-    return step % 2 * 4 + quarter() % 2 * 2 + quarter() / 2;
+  // Which 8 columns of a panel this lane multiplies. LDS serves 16 lanes at a time that are not
+  // always neighbours; in this order of the quarters those do not meet in a bank either.
+  __device__ static int key_chunk(int half) {
+    return (kParts == 1 ? half : part() % 2) * 4 + quarter() % 2 * 2 + quarter() / 2;
   }
 
   // This wave's 16 tokens times its part of the contraction.
   __device__ Float4 multiply_keys(uint32_t stage) const {
     constexpr int kInFlight = kSteps < 8 ? kSteps : 8;
-    const uint32_t latent = stage + latent_;
     Bf16x8 keys[kSteps];
     const auto read = [&](auto s) {
-      if constexpr (s < kLatentSteps) {
-        read_local<step_bytes(s)>(latent, &keys[s]);
-      } else {
-        read_local<0>(stage + rope_[s - kLatentSteps], &keys[s]);
-      }
+      read_local<s % kPanels * Layout::kPanelBytes>(stage + keys_[s / kPanels], &keys[s]);
     };
     unrolled<kInFlight>(read);
     Float4 sum = {0, 0, 0, 0};
@@ -228,16 +222,17 @@ class Bh16Tile {
   }
 
   // Two tiles of tokens a product, or the only one.
-  __device__ void multiply_values_transposed(uint32_t address,
-                                             const Bf16x4 (&weights)[kTokenTiles]) {
+  __device__ void multiply_values_transposed(uint32_t stage, const Bf16x4 (&weights)[kTokenTiles]) {
     constexpr int kWidth = kTokenTiles == 1 ? 1 : 2;
     constexpr int kProducts = kTokenTiles / kWidth * kOutputTiles;
     constexpr int kInFlight = 6;  // products whose reads are
     Bf16x4 values[kProducts][kWidth];
     const auto read = [&](auto i) {
       unrolled<kWidth>([&](auto half) {
+        constexpr int kTile = i % kOutputTiles;
         constexpr int kToken = (i / kOutputTiles * kWidth + half) * 16;
-        read_transposed<kToken * kLatentPitch + i % kOutputTiles * 32>(address, &values[i][half]);
+        read_transposed<kToken * kLdsRowBytes + kTile / 4 * Layout::kPanelBytes>(
+            stage + values_[kTile % 4], &values[i][half]);
       });
     };
     unrolled<kInFlight>(read);
@@ -259,10 +254,10 @@ class Bh16Tile {
   }
 
   // One tile of tokens a product: 4 tokens of 8 columns, transposed in registers.
-  __device__ void multiply_values(uint32_t address, const Bf16x4 (&weights)[kTokenTiles]) {
+  __device__ void multiply_values(uint32_t stage, const Bf16x4 (&weights)[kTokenTiles]) {
     unrolled<kTokenTiles>([&](auto t) {
       Bf16x8 row[4];
-      unrolled<4>([&](auto i) { read_local<(t * 16 + i) * kLatentPitch>(address, &row[i]); });
+      unrolled<4>([&](auto i) { read_local<t * 16 * kLdsRowBytes>(stage + values_[i], &row[i]); });
       wait_reads<0>();
 #pragma unroll
       for (int i = 0; i < 4; ++i) arrived(row[i]);
@@ -284,10 +279,10 @@ class Bh16Tile {
     return Float4{output_[i][run], output_[i + 1][run], output_[i + 2][run], output_[i + 3][run]};
   }
 
-  uint32_t exchange_;
-  uint32_t latent_;  // this lane's bytes within a stage
-  uint32_t rope_[kRopeSteps];
-  uint32_t values_;
+  uint32_t exchange_;       // in LDS, of this lane
+  uint32_t own_exchange_;   // and of this wave
+  uint32_t keys_[kHalves];  // this lane's bytes within a stage
+  uint32_t values_[4];
   Bf16x8 query_[kSteps];
   Float4 score_[kTokenTiles];
   Float4 output_[kOutputTiles];

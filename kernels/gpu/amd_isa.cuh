@@ -34,10 +34,6 @@ __device__ inline int lane_index() {
 __device__ inline int wave_index() {
   return __builtin_amdgcn_readfirstlane(static_cast<int>(threadIdx.x / kWaveLanes));
 }
-// Of the value that `lane` holds.
-__device__ inline uint32_t read_lane(uint32_t value, int lane) {
-  return static_cast<uint32_t>(__builtin_amdgcn_readlane(static_cast<int>(value), lane));
-}
 
 template <class T>
 using LocalPointer = __attribute__((address_space(3))) T*;
@@ -62,23 +58,25 @@ __device__ inline void barrier() {
   asm volatile("s_waitcnt lgkmcnt(0)\n\ts_barrier" ::: "memory");
 }
 
-// A row of the pool as the offset of a 32-bit buffer; reads past the pool's end return 0.
+// The pool behind a buffer with 32-bit offsets; reads past its end return 0.
 class BufferPool {
  public:
-  using Row = uint32_t;  // bytes from the pool's begin
+  using Address = uint32_t;  // bytes from the pool's begin
 
   __device__ BufferPool(const void* pool, int64_t bytes)
       : resource_(__builtin_amdgcn_make_buffer_rsrc(
             const_cast<void*>(pool), 0, static_cast<int>(bytes), kRawFormat)) {}
 
-  __device__ Row row(uint32_t number, uint32_t row_bytes) const { return number * row_bytes; }
-  __device__ static Row read_lane(Row row, int lane) { return gpu::read_lane(row, lane); }
-  __device__ static uint32_t lane_column(uint32_t column) { return column; }
+  // A pool below 2^32 bytes has less than 2^24 rows: their product needs no slow multiplication.
+  __device__ Address address(uint32_t row, uint32_t row_bytes, uint32_t column) const {
+    constexpr uint32_t kLow24 = (1u << 24) - 1;
+    return (row & kLow24) * (row_bytes & kLow24) + column;
+  }
 
-  // kCopyBytes a lane from the row's byte `column` on to LDS: lane i's at `local` + i * kCopyBytes.
-  // `row` and `local` are the same in all lanes.
-  __device__ void copy(Row row, uint32_t column, uint32_t local) const {
-    const auto lane_offset = static_cast<int>(column), wave_offset = static_cast<int>(row);
+  // kCopyBytes a lane, from each lane's address + offset, to LDS: lane i's at `local` + i *
+  // kCopyBytes. `offset` and `local` are the same in all lanes.
+  __device__ void copy(Address address, uint32_t offset, uint32_t local) const {
+    const auto lane_offset = static_cast<int>(address), wave_offset = static_cast<int>(offset);
 #if defined(__gfx950__)
     __builtin_amdgcn_raw_ptr_buffer_load_lds(
         resource_, local_pointer<void>(local), 16, lane_offset, wave_offset, 0, 0);
@@ -87,49 +85,30 @@ class BufferPool {
         resource_, local_pointer<void>(local), 4, lane_offset, wave_offset, 0, 0);
 #endif
   }
-  // The same with each lane's own row.
-  __device__ void copy_lanes(Row row, uint32_t column, uint32_t local) const {
-    copy(0, row + column, local);
-  }
 
  private:
   static constexpr int kRawFormat = 0x00027000;  // 32-bit data without stride and swizzle
   __amdgpu_buffer_rsrc_t resource_;
 };
 
-// A row of the pool as a 64-bit address.
+// The pool behind 64-bit addresses.
 class GlobalPool {
  public:
-  using Row = uint64_t;
+  using Address = uint64_t;
 
   __device__ GlobalPool(const void* pool, int64_t) : pool_(reinterpret_cast<uint64_t>(pool)) {}
 
-  __device__ Row row(uint32_t number, uint32_t row_bytes) const {
-    return pool_ + Row{number} * row_bytes;
-  }
-  __device__ static Row read_lane(Row row, int lane) {
-    const uint32_t low = gpu::read_lane(static_cast<uint32_t>(row), lane);
-    const uint32_t high = gpu::read_lane(static_cast<uint32_t>(row >> 32), lane);
-    return Row{high} << 32 | low;
-  }
-  // Opaque, so that it stays the 32-bit offset that the instruction adds to a scalar address. The
-  // compiler would widen it outside the loop and add in vector registers, copy by copy.
-  __device__ static uint32_t lane_column(uint32_t column) {
-    asm volatile("" : "+v"(column));
-    return column;
+  __device__ Address address(uint32_t row, uint32_t row_bytes, uint32_t column) const {
+    return (pool_ + column) + Address{row} * row_bytes;
   }
 
-  __device__ void copy(Row row, uint32_t column, uint32_t local) const {
-    using Bytes = __attribute__((address_space(1))) uint8_t*;
-    auto* source = reinterpret_cast<Bytes>(row) + column;
+  __device__ void copy(Address address, uint32_t offset, uint32_t local) const {
+    auto* source = reinterpret_cast<__attribute__((address_space(1))) void*>(address + offset);
 #if defined(__gfx950__)
     __builtin_amdgcn_global_load_lds(source, local_pointer<void>(local), 16, 0, 0);
 #else
     __builtin_amdgcn_global_load_lds(source, local_pointer<void>(local), 4, 0, 0);
 #endif
-  }
-  __device__ void copy_lanes(Row row, uint32_t column, uint32_t local) const {
-    copy(row, column, local);
   }
 
  private:

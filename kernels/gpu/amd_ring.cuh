@@ -2,9 +2,6 @@
 // The copy ring on AMD: every wave copies its share of the rows of each block straight into LDS and
 // waits for its own copies alone; a barrier makes them the workgroup's. Page numbers come a turn of
 // 64 ahead through a ring of the wave's own.
-//
-// A stage holds the latent parts of its rows, then their rope parts. Token t of 16 is LDS row
-// local_row(t).
 #pragma once
 
 #include "kernels/gpu/amd_isa.cuh"
@@ -12,20 +9,30 @@
 
 namespace mla::gpu {
 
-// gfx950 reads V in 8 rows of 32 bytes at a time; neighbouring tokens two rows apart put those into
-// different banks: a rotation of the token's four bits.
-__device__ constexpr int local_row(int token) {
-  return kGfx950 ? (token & ~15) | (token << 1 & 14) | (token >> 3 & 1) : token;
-}
-__device__ constexpr int token_of(int row) {
-  return kGfx950 ? (row & ~15) | (row >> 1 & 7) | (row << 3 & 8) : row;
-}
+// Where a stage holds what. One copy instruction fills consecutive LDS from any addresses, so a
+// stage is cut into groups of as many rows as 128 bytes of each fill an instruction; a group holds
+// the columns in nine panels of 64: panel 0 of all its rows, panel 1, ...
+template <int kTileN>
+struct StageLayout {
+  static constexpr int kPanels = kHeadDim / 64;
+  static constexpr int kPanelRowBytes = 128;
+  static constexpr int kInstructionBytes = kWaveLanes * kCopyBytes;
+  static constexpr int kWaveRows = kTileN / kStage1Waves;
+  static constexpr int kFullRows = kInstructionBytes / kPanelRowBytes;
+  static constexpr int kGroupRows = kFullRows < kWaveRows ? kFullRows : kWaveRows;
+  static constexpr int kPanelBytes = kGroupRows * kPanelRowBytes;
+  static constexpr int kGroupBytes = kPanels * kPanelBytes;
 
-// Which 16 bytes of the rope part of an LDS row lie in its chunk number 0; chunk i holds number
-// i ^ rope_swizzle. Two rows fill all banks, so the lowest bit of the row is spent already.
-__device__ constexpr int rope_swizzle(int row) {
-  return (row & 7) ^ (row >> 3 & 1);
-}
+  // Bytes from the begin of a stage to a row's part of panel 0.
+  __device__ static constexpr int row_offset(int row) {
+    return row / kGroupRows * kGroupBytes + row % kGroupRows * kPanelRowBytes;
+  }
+
+  // 16 bytes number i of a row's part of a panel lie at place i ^ swizzle. All of these reads then
+  // fall into different banks: the same 16 bytes of 8 rows (32 banks of gfx942) or of 16 rows (64
+  // banks of gfx950), the same 32 bytes of 8 rows. Two rows fill 64 banks, hence the last term.
+  __device__ static constexpr int swizzle(int row) { return (row & 7) ^ (row >> 3 & 1); }
+};
 
 // The stage behind one, round the ring.
 template <int kStages>
@@ -36,19 +43,16 @@ __device__ uint32_t next_stage(uint32_t stage, uint32_t stage_bytes) {
 template <int kTileN, int kStages, class Pool>
 class CopyRing {
  public:
-  static constexpr int kStageBytes = AmdLayout{kTileN, kStages}.stage_bytes();
-  static constexpr int kRopeOffset = AmdLayout{kTileN, kStages}.rope_offset();
-  static constexpr int kPagesOffset = AmdLayout{kTileN, kStages}.pages_offset();
-  static constexpr int kRows = kTileN / kStage1Waves;  // of a block, by one wave
-  static constexpr int kLatentCopies = kLatentBytes / (kWaveLanes * kCopyBytes);  // of a row
-  static constexpr int kRopeLanes = kRopeBytes / kCopyBytes;                      // of a row
-  static constexpr int kRopeRows = kWaveLanes / kRopeLanes;  // by one instruction
-  static constexpr int kRopeCopies = (kRows + kRopeRows - 1) / kRopeRows;
+  using Layout = StageLayout<kTileN>;
+  static constexpr int kRows = Layout::kWaveRows;  // of a block, by one wave
+  static constexpr int kGroups = kRows / Layout::kGroupRows;
+  static constexpr int kGroupCopies =
+      (Layout::kGroupBytes + Layout::kInstructionBytes - 1) / Layout::kInstructionBytes;
   // Instructions of a wave for a block, without those for page numbers.
-  static constexpr int kCopies = kRows * kLatentCopies + kRopeCopies;
+  static constexpr int kCopies = kGroups * kGroupCopies;
   static constexpr int kTurnBlocks = kWaveLanes / kRows;  // whose page numbers come at a time
-  // A turn is issued before the copies of the block kTurnBlocks ahead of its first use, and by then
-  // the block kStages + 1 before that use has been waited for; waits are in order of issue.
+  // A turn is issued with the block kTurnBlocks ahead of its first use, and is used once the block
+  // kStages + 1 ahead of that has been waited for. Copies arrive in the order of their issue.
   static_assert(kStages + 1 <= kTurnBlocks);
 
   __device__ CopyRing(const DecodeParams& p,
@@ -60,19 +64,14 @@ class CopyRing {
         walk_(walk),
         row_bytes_(static_cast<uint32_t>(p.kv_row_stride * 2)),
         page_shift_(31 - __builtin_clz(static_cast<unsigned>(p.page_size))),
-        turn_token_(token_of(wave_index() * kRows + lane_index() % kRows)) {
-    const int first = wave_index() * kRows;
+        wave_row_(wave_index() * kRows) {
+    const int byte = lane_index() * kCopyBytes;  // of an instruction
+    const int panel = byte / Layout::kPanelBytes;
+    group_row_ = byte % Layout::kPanelBytes / Layout::kPanelRowBytes;
 #pragma unroll
-    for (int i = 0; i < kLatentCopies; ++i) {
-      latent_column_[i] = (i * kWaveLanes + lane_index()) * kCopyBytes;
-    }
-#pragma unroll
-    for (int c = 0; c < kRopeCopies; ++c) {
-      const int row = first + rope_row(c);
-      const int in_row = lane_index() % kRopeLanes * kCopyBytes;
-      rope_column_[c] =
-          kLatentBytes + (in_row ^ rope_swizzle(row) * 16);  // mutation: wrong_swizzle
-      rope_token_[c] = token_of(row);
+    for (int g = 0; g < kGroups; ++g) {
+      const int in_row = byte % Layout::kPanelRowBytes ^ Layout::swizzle(tile_row(g)) * 16;
+      column_[g] = panel * Layout::kPanelRowBytes + in_row;
     }
   }
 
@@ -83,18 +82,17 @@ class CopyRing {
 
   // Resolves the next block's rows; behind the last block, rows that are never copied.
   __device__ void locate() {
-    int32_t page[kRopeCopies];
-    const uint32_t numbers = pages_ring() + block_numbers(located_);
-#pragma unroll
-    for (int c = 0; c < kRopeCopies; ++c) read_local<0>(numbers + rope_row(c) * 4, &page[c]);
+    int32_t page[kGroups];
+    const uint32_t numbers = pages_ring() + block_numbers(located_) + group_row_ * 4;
+    unrolled<kGroups>([&](auto g) { read_local<g * Layout::kGroupRows * 4>(numbers, &page[g]); });
     wait_reads<0>();
 #pragma unroll
-    for (int c = 0; c < kRopeCopies; ++c) {
-      arrived(page[c]);
-      const int32_t n = clamped(walk_.first_row(located_) + rope_token_[c]);
+    for (int g = 0; g < kGroups; ++g) {
+      arrived(page[g]);
+      const int32_t n = clamped(walk_.first_row(located_) + tile_row(g));
       const int32_t in_page = n & ((1 << page_shift_) - 1);
-      const auto pool_row = static_cast<uint32_t>((page[c] << page_shift_) + in_page);
-      row_[c] = pool_.row(pool_row, row_bytes_);
+      const auto pool_row = static_cast<uint32_t>((page[g] << page_shift_) + in_page);
+      address_[g] = pool_.address(pool_row, row_bytes_, column_[g]);
     }
     ++located_;
   }
@@ -103,38 +101,38 @@ class CopyRing {
   __device__ void issue() {
     if (issued_ % kTurnBlocks == 0) fetch_pages(issued_ / kTurnBlocks + 1);
     ++issued_;
-    typename Pool::Row row[kRows];
+    constexpr uint32_t kCopyColumns =
+        Layout::kInstructionBytes / Layout::kPanelBytes * Layout::kPanelRowBytes;
+    constexpr int kLastLanes =
+        (Layout::kGroupBytes - (kGroupCopies - 1) * Layout::kInstructionBytes) / kCopyBytes;
+    const uint32_t first = stage_ + wave_row_ * kLdsRowBytes;
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      row[r] = Pool::read_lane(row_[r / kRopeRows], r % kRopeRows * kRopeLanes);
-    }
-    keep_order();  // a copy right behind its read_lane would wait for it
-    uint32_t column[kLatentCopies];
+    for (int g = 0; g < kGroups; ++g) {
+      const uint32_t group = first + g * Layout::kGroupBytes;
 #pragma unroll
-    for (int i = 0; i < kLatentCopies; ++i) column[i] = Pool::lane_column(latent_column_[i]);
-    const uint32_t latent = stage_ + wave_index() * kRows * kLatentPitch;
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-      for (int i = 0; i < kLatentCopies; ++i) {
-        pool_.copy(row[r], column[i], latent + r * kLatentPitch + i * kWaveLanes * kCopyBytes);
+      for (int i = 0; i < kGroupCopies; ++i) {
+        if (i == kGroupCopies - 1 && kLastLanes < kWaveLanes && lane_index() >= kLastLanes) break;
+        pool_.copy(address_[g], i * kCopyColumns, group + i * Layout::kInstructionBytes);
       }
     }
-    const uint32_t rope = stage_ + kRopeOffset + wave_index() * kRows * kRopeBytes;
-    constexpr bool kAllLanes = kRows * kRopeLanes >= kWaveLanes;
-    if (kAllLanes || lane_index() < kRows * kRopeLanes) {
-#pragma unroll
-      for (int c = 0; c < kRopeCopies; ++c) {
-        pool_.copy_lanes(row_[c], rope_column_[c], rope + c * kWaveLanes * kCopyBytes);
-      }
-    }
-    stage_ = next_stage<kStages>(stage_, kStageBytes);
+    advance();
+  }
+
+  // The stage behind the one that was filled last: of the oldest block in the ring.
+  __device__ uint32_t stage() const {
+    return stage_;
+  }
+  // Passes over a stage that is not filled again.
+  __device__ void advance() {
+    stage_ = next_stage<kStages>(stage_, kTileN * kLdsRowBytes);
   }
 
  private:
-  // The wave's row whose rope part this lane copies by instruction c.
-  __device__ static int rope_row(int c) {
-    return min(c * kRopeRows + lane_index() / kRopeLanes, kRows - 1);
+  static constexpr int kPagesOffset = AmdLayout{kTileN, kStages}.pages_offset();
+
+  // The row of the tile that this lane copies of the wave's group g.
+  __device__ int tile_row(int g) const {
+    return wave_row_ + g * Layout::kGroupRows + group_row_;
   }
 
   // Rows behind the end of the range are copies of its last row: finite, and of weight 0.
@@ -143,17 +141,18 @@ class CopyRing {
   }
 
   // Where the page numbers of the wave's rows lie: a ring of two turns.
-  __device__ static uint32_t pages_ring() {
-    return kPagesOffset + wave_index() * 2 * kWaveLanes * 4;
+  __device__ uint32_t pages_ring() const {
+    return kPagesOffset + wave_row_ / kRows * 2 * kWaveLanes * 4;
   }
   __device__ static uint32_t block_numbers(int block) {
     return static_cast<uint32_t>(block) * kRows * 4 % (2 * kWaveLanes * 4);
   }
 
-  // Nothing that is not there: behind the last block the last row's page again.
+  // Behind the last block the last row's page again.
   __device__ void fetch_pages(int turn) {
     const int block = turn * kTurnBlocks + lane_index() / kRows;
-    const int32_t n = clamped(walk_.first_row(block) + turn_token_);
+    const int row = wave_row_ + lane_index() % kRows;
+    const int32_t n = clamped(walk_.first_row(block) + row);
     copy_number(pages_ + (n >> page_shift_), pages_ring() + block_numbers(turn * kTurnBlocks));
   }
 
@@ -162,14 +161,13 @@ class CopyRing {
   Walk<kTileN> walk_;
   uint32_t row_bytes_;
   int page_shift_;
-  int turn_token_;   // of the row whose page number this lane fetches
-  int located_ = 0;  // blocks
-  int issued_ = 0;
-  uint32_t stage_ = 0;  // the next one to fill
-  uint32_t latent_column_[kLatentCopies];
-  uint32_t rope_column_[kRopeCopies];
-  int rope_token_[kRopeCopies];
-  typename Pool::Row row_[kRopeCopies];  // the located block's, of rope_row(c)
+  int wave_row_;              // the wave's first row of a block
+  int group_row_;             // of a group, that this lane copies
+  int located_ = 0;           // blocks
+  int issued_ = 0;            // blocks
+  uint32_t stage_ = 0;        // the next one to fill
+  uint32_t column_[kGroups];  // bytes of the row, by the first instruction of a group
+  typename Pool::Address address_[kGroups];  // of the located block
 };
 
 }  // namespace mla::gpu

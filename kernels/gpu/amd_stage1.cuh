@@ -72,20 +72,21 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
     }
     wait_copies<0>();
     ring.locate();
-    int issued = 0;
-    for (; issued < kAhead && issued < blocks; ++issued) {
-      ring.issue();
-      ring.locate();
+    for (int i = 0; i < kAhead; ++i) {
+      if (i < blocks) {
+        ring.issue();
+        ring.locate();
+      } else {
+        ring.advance();
+      }
     }
-    uint32_t stage = 0;
     const auto compute = [&](int rows) {
       if constexpr (kMaths) {
-        tile.scores(stage, p.softmax_scale * kLog2e);
+        tile.scores(ring.stage(), p.softmax_scale * kLog2e);
         if (rows < kTileN) tile.mask(rows);
         const auto shrink = update_softmax(tile, &state);
-        tile.accumulate(stage, shrink);
+        tile.accumulate(ring.stage(), shrink);
       }
-      stage = next_stage<kStages>(stage, kLayout.stage_bytes());
     };
     int block = 0;
     for (; block < blocks - kAhead; ++block) {
@@ -97,6 +98,7 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
       barrier();  // the stage is free
     }
     for (; block < blocks; ++block) {
+      ring.advance();
       wait_block<Ring::kCopies, (kYounger > 0 ? kAhead - 1 : 0)>(blocks - 1 - block);
       barrier();
       compute(work.walk.rows(block));

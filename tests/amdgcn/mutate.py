@@ -26,7 +26,7 @@ MUTATIONS = {
     ),
     "no_loop_end_barrier": (STAGE1, "      barrier();  // the stage is free\n", ""),
     "barrier_without_lgkmcnt": (ISA, "s_waitcnt lgkmcnt(0)\\n\\ts_barrier", "s_barrier"),
-    "wrong_swizzle": (RING, "(in_row ^ rope_swizzle(row) * 16)", "in_row"),
+    "wrong_swizzle": (RING, " ^ Layout::swizzle(tile_row(g)) * 16", ""),
     "page_prefetch_one_turn_late": (
         RING,
         "fetch_pages(issued_ / kTurnBlocks + 1)",
@@ -34,8 +34,8 @@ MUTATIONS = {
     ),
     "page_prefetch_one_row_off": (
         RING,
-        "clamped(walk_.first_row(block) + turn_token_)",
-        "clamped(walk_.first_row(block) + turn_token_ + 1)",
+        "clamped(walk_.first_row(block) + row)",
+        "clamped(walk_.first_row(block) + row + 1)",
     ),
     "rows_behind_the_end": (RING, "return min(n, walk_.end - 1);", "return n;"),
 }
