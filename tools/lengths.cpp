@@ -21,7 +21,7 @@ struct Octave {
 
 bool parse_line(std::string_view line, int64_t* rows, int64_t* count) {
   std::string_view rest = line;
-  return parse_int(next_word(&rest), rows) && parse_int(next_word(&rest), count) &&
+  return mla::parse_int(next_word(&rest), rows) && mla::parse_int(next_word(&rest), count) &&
          next_word(&rest).empty() && *rows >= 1 && *rows <= kMaxSeqLen && *count >= 1;
 }
 
