@@ -93,9 +93,10 @@ bool is_far(const Problem& measured, const Problem& problem) noexcept {
 
 bool waves_or_trips_differ(const Space& space,
                            const Problem& measured,
+                           const KernelConfig& measured_config,
                            const Problem& problem,
                            const KernelConfig& config) noexcept {
-  const ResourceUse there = space.use(measured, config);
+  const ResourceUse there = space.use(measured, measured_config);
   const ResourceUse here = space.use(problem, config);
   return apart(there.waves, here.waves) || apart(there.trips, here.trips);
 }

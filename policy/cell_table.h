@@ -59,9 +59,10 @@ Problem nearest_corner(const CellTable::Cell& cell, const Problem& problem) noex
 
 // Batches or lengths more than a factor of 1.5 apart: no winner is carried that far.
 bool is_far(const Problem& measured, const Problem& problem) noexcept;
-// The same of the configuration's waves or trips on the device of `space`.
+// The same of waves or trips on the device of `space`, each with what is launched there.
 bool waves_or_trips_differ(const Space& space,
                            const Problem& measured,
+                           const KernelConfig& measured_config,
                            const Problem& problem,
                            const KernelConfig& config) noexcept;
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kernels/shape_key.h"
+#include "policy/carried.h"
 #include "policy/shape_table.h"
 #include "policy/table_loader.h"
 #include "policy/wave_edge.h"
@@ -204,12 +205,14 @@ Answer LookupTable::interpolated_answer(const Problem& problem,
   const char* why = reason(cell.refusal);
   for (const ShapeEntry& entry : cells_.candidates(cell)) {
     const bool wins = kRulings[entry.ruling].wins;
-    const KernelConfig config = wins ? unpack_config(entry.config) : default_policy_(problem);
+    const KernelConfig there = at_shape(unpack_config(entry.config), default_policy_(corner));
+    KernelConfig config = default_policy_(problem);
+    if (wins) config = at_shape(unpack_config(entry.config), config);
     if (wins && past_wave_edge(space_.device(), problem, config)) {
       why = kWaveEdge;
       continue;
     }
-    if (wins && waves_or_trips_differ(space_, corner, problem, config)) {
+    if (wins && waves_or_trips_differ(space_, corner, there, problem, config)) {
       why = "other waves or trips than at the nearest tuned shape";
       continue;
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "policy/carried.h"
+
 namespace mla::policy {
 namespace {
 
@@ -26,6 +28,21 @@ Refusal unusable(const Corner& corner) {
   return Refusal::kNoAnswer;
 }
 
+// The corner's winner in its carried form.
+uint64_t carried_config(const Corner& corner) {
+  uint64_t packed = 0;  // the knobs of an entry fit
+  pack_config(carried(unpack_config(corner.entry.config), unpack_config(corner.default_config)),
+              &packed);
+  return packed;
+}
+
+uint64_t config_at(const Corner& corner, uint64_t carried_config) {
+  uint64_t packed = 0;
+  pack_config(at_shape(unpack_config(carried_config), unpack_config(corner.default_config)),
+              &packed);
+  return packed;
+}
+
 // The loss of `config` at a corner into `loss`, or why it is not known to be within the bound.
 Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
   *loss = 0;
@@ -43,16 +60,18 @@ Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
   return Refusal::kNotMeasured;
 }
 
-// The entry as a candidate of the cell, or why it is none.
+// The winner in its carried form as a candidate of the cell, or why it is none.
 Refusal consider(const ShapeEntry& winner,
+                 uint64_t config,
                  const std::vector<Corner>& corners,
                  ShapeEntry* candidate) {
   *candidate = winner;
+  candidate->config = config;
   float worst = -1;
   Refusal refusal = Refusal::kNone;
   for (const Corner& corner : corners) {
     float loss = 0;
-    const Refusal why = loss_at(corner, winner.config, &loss);
+    const Refusal why = loss_at(corner, config_at(corner, config), &loss);
     if (why != Refusal::kNone && (refusal == Refusal::kNone || why < refusal)) refusal = why;
     worst = std::max(worst, loss);
   }
@@ -84,13 +103,14 @@ Selection select_between(const std::vector<Corner>& corners) {
   }
   for (const Corner& corner : corners) {
     if (ruling(corner) != Ruling::kWinner) continue;
+    const uint64_t config = carried_config(corner);
     const bool considered = std::any_of(
         selection.candidates.begin(), selection.candidates.end(), [&](const ShapeEntry& entry) {
-          return entry.config == corner.entry.config;
+          return entry.config == config;
         });
     if (considered) continue;
     ShapeEntry candidate;
-    const Refusal why = consider(corner.entry, corners, &candidate);
+    const Refusal why = consider(corner.entry, config, corners, &candidate);
     if (why == Refusal::kNone) {
       selection.candidates.push_back(candidate);
     } else {

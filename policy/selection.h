@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Guard point 2: which of the winners around a cell may be used inside it, as a pure function of
 // the evidence at its corners. A winner may where its loss against the default is known and within
-// the bound at every corner; an unmeasured loss counts as infinite.
+// the bound at every corner, in the form in which it is carried there (carried.h); an unmeasured
+// loss counts as infinite.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,8 @@ enum class Refusal : uint8_t {
 };
 
 struct Selection {
-  // Best first, by the worst corner. Their gain is that at the worst corner. One entry with
-  // kDefaultBest where no corner has a winner.
+  // Best first, by the worst corner. Their gain is that at the worst corner, their configuration
+  // the carried one. One entry with kDefaultBest where no corner has a winner.
   std::vector<ShapeEntry> candidates;
   Refusal refusal = Refusal::kNone;  // where there are no candidates
 };

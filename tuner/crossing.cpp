@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "policy/carried.h"
 #include "policy/shape_grid.h"
 #include "tuner/final.h"
 #include "tuner/guard.h"
@@ -34,6 +35,11 @@ double placebo_noise(const std::vector<db::RoundRecord>& rounds) {
   return median(std::move(noise));
 }
 
+// The winner of one point as a lookup would launch it at another (policy/carried.h).
+KernelConfig carried_to(const CrossPoint& at, const CrossPoint& from) {
+  return policy::at_shape(policy::carried(from.config, from.default_config), at.default_config);
+}
+
 }  // namespace
 
 std::vector<CrossTask> plan_crossing(
@@ -56,7 +62,7 @@ std::vector<CrossTask> plan_crossing(
   const auto want_each = [&](const std::vector<size_t>& group) {
     for (const size_t from : group)
       for (const size_t at : group)
-        if (points[from].wins) want(at, points[from].config);
+        if (points[from].wins) want(at, carried_to(points[at], points[from]));
   };
   policy::for_each_cell(grid, [&](const policy::GridCell& cell) {
     bool here = false;

@@ -33,9 +33,9 @@ struct CrossTask {
   std::vector<KernelConfig> configs;
 };
 
-// For every cell (policy/shape_grid.h) the winner of each corner at every other corner, and the
-// same within each of `groups`; less what is not legal there, what is known and what is the
-// default. Points in the order of `points`.
+// For every cell (policy/shape_grid.h) the winner of each corner at every other corner, in the form
+// in which it is carried there, and the same within each of `groups`; less what is not legal there,
+// what is known and what is the default. Points in the order of `points`.
 std::vector<CrossTask> plan_crossing(
     const std::vector<CrossPoint>& points,
     const std::vector<std::vector<size_t>>& groups,

@@ -87,6 +87,34 @@ BOOST_AUTO_TEST_CASE(a_winner_that_holds_at_all_shapes_around_is_answered_with_i
   BOOST_CHECK_CLOSE(find(shape(20, 45000)).gain, 1 / 1.002f - 1, 0.1);
 }
 
+BOOST_AUTO_TEST_CASE(a_winner_with_the_splits_of_the_default_takes_those_of_the_default_between) {
+  {
+    // 16 splits of the default at batch 16 and 10 at 24, where the winner keeps stage 2 as well.
+    TunedDatabase database(path);
+    for (const int batch : {16, 24}) database.add_winner(shape(batch, 32768), "wait=partial");
+  }
+  const Answer answer = find(shape(20, 32768));
+  BOOST_TEST(name(answer.source) == "interpolated");
+  KernelConfig expected = DefaultPolicy(space)(shape(20, 32768));
+  BOOST_TEST(expected.splits == 12);
+  expected.wait = Wait::kPartial;
+  BOOST_TEST(to_text(answer.config) == to_text(expected));
+}
+
+BOOST_AUTO_TEST_CASE(an_order_that_needs_certain_splits_is_carried_with_its_own) {
+  {
+    TunedDatabase database(path);
+    database.add_winner(shape(16, 32768), "order=split_major");
+    database.add_verdict(shape(24, 32768), db::Verdict::kDefaultBest);
+    database.add_loss(
+        shape(24, 32768), "order=split_major splits=16 stage2_tiles=2 stage2_warps=4", 0);
+  }
+  const Answer answer = find(shape(20, 32768));
+  BOOST_TEST(name(answer.source) == "interpolated");
+  BOOST_TEST(answer.config.splits == 16);
+  BOOST_TEST(!space.violation(shape(20, 32768), answer.config));
+}
+
 BOOST_AUTO_TEST_CASE(of_two_winners_that_hold_the_better_one_at_its_worst_is_answered) {
   TunedDatabase database(path);
   database.add_winner(shape(16, 32768), with_splits(8), 0.03);

@@ -81,6 +81,14 @@ BOOST_FIXTURE_TEST_CASE(the_winner_of_every_corner_is_planned_at_every_other_one
   BOOST_TEST((tasks[0].configs[0] == points[3].config));
 }
 
+BOOST_FIXTURE_TEST_CASE(levers_on_the_default_are_planned_on_the_default_of_the_neighbour,
+                        Fixture) {
+  const std::vector<CrossTask> tasks = plan({point(16, 4096, "wait=partial"), point(24, 4096)});
+  BOOST_TEST_REQUIRE(tasks.size() == 1u);
+  const KernelConfig there = parse_config("wait=partial", point(24, 4096).default_config);
+  BOOST_TEST((tasks[0].configs == std::vector<KernelConfig>{there}));
+}
+
 BOOST_FIXTURE_TEST_CASE(nothing_is_planned_that_is_known_illegal_elsewhere_or_the_default,
                         Fixture) {
   const CrossPoint kept = point(16, 4096), tuned = point(24, 4096, "splits=4");
