@@ -19,16 +19,6 @@ constexpr size_t kMaxReasons = 16;
 // Above what any deployment needs and what the policy's table holds in memory.
 constexpr int64_t kMaxWinners = 8'000'000;
 
-// The soft fields. An asker that does not know one of its own (the C ABI has no memory size)
-// differs in nothing.
-bool same(const DeviceInfo& stored, const DeviceInfo& asker) {
-  const auto same_size = [](int64_t a, int64_t b) { return b == 0 || a == b; };
-  return (asker.name.empty() || stored.name == asker.name) &&
-         same_size(stored.memory_bytes, asker.memory_bytes) &&
-         same_size(stored.local_memory_bytes, asker.local_memory_bytes) &&
-         stored.relative_times == asker.relative_times;
-}
-
 // Small tables are decoded once and looked up by id. A row that cannot be believed keeps its
 // reason.
 struct Decoded {
@@ -85,7 +75,7 @@ class Loader {
       try {
         const DeviceInfo device = read_device(row);
         origin.usable = device_key(device) == wanted;
-        origin.soft_difference = !same(device, space_.device());
+        origin.soft_difference = mla::db::soft_difference(device, space_.device());
         origin.relative_times = device.relative_times;
       } catch (const BadRow& e) {
         origin.unusable = std::string("device: ") + e.what();
@@ -227,6 +217,14 @@ class Loader {
 };
 
 }  // namespace
+
+bool soft_difference(const DeviceInfo& stored, const DeviceInfo& asker) {
+  const auto size_differs = [](int64_t a, int64_t b) { return b != 0 && a != b; };
+  return (!asker.name.empty() && stored.name != asker.name) ||
+         size_differs(stored.memory_bytes, asker.memory_bytes) ||
+         size_differs(stored.local_memory_bytes, asker.local_memory_bytes) ||
+         stored.relative_times != asker.relative_times;
+}
 
 SnapshotLoad load_snapshot(const std::string& path,
                            const Space& space,

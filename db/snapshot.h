@@ -61,4 +61,8 @@ SnapshotLoad load_snapshot(const std::string& path,
                            const SnapshotSinks& sinks,
                            const Environment* environment = nullptr);
 
+// Whether soft fields of a stored device differ from those of the one that asks. What the asker
+// does not know of itself differs in nothing.
+bool soft_difference(const DeviceInfo& stored, const DeviceInfo& asker);
+
 }  // namespace mla::db

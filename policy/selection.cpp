@@ -45,14 +45,14 @@ Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
 
 // The entry as a candidate of the cell, or why it is none.
 Refusal consider(const ShapeEntry& winner,
-                 const std::vector<const Corner*>& corners,
+                 const std::vector<Corner>& corners,
                  ShapeEntry* candidate) {
   *candidate = winner;
   float worst = -1;
   Refusal refusal = Refusal::kNone;
-  for (const Corner* corner : corners) {
+  for (const Corner& corner : corners) {
     float loss = 0;
-    const Refusal why = loss_at(*corner, winner.config, &loss);
+    const Refusal why = loss_at(corner, winner.config, &loss);
     if (why != Refusal::kNone && (refusal == Refusal::kNone || why < refusal)) refusal = why;
     worst = std::max(worst, loss);
   }
@@ -64,33 +64,33 @@ Refusal consider(const ShapeEntry& winner,
 
 }  // namespace
 
-Selection select_between(const std::vector<const Corner*>& corners) {
+Selection select_between(const std::vector<Corner>& corners) {
   Selection selection;
   const auto refuse = [&selection](Refusal why) {
     if (selection.refusal == Refusal::kNone || why < selection.refusal) selection.refusal = why;
   };
   bool any_winner = false;
-  for (const Corner* corner : corners) {
-    if (const Refusal why = unusable(*corner); why != Refusal::kNone) refuse(why);
-    any_winner = any_winner || ruling(*corner) == Ruling::kWinner;
+  for (const Corner& corner : corners) {
+    if (const Refusal why = unusable(corner); why != Refusal::kNone) refuse(why);
+    any_winner = any_winner || ruling(corner) == Ruling::kWinner;
   }
   if (selection.refusal != Refusal::kNone) return selection;
   if (!any_winner) {
-    ShapeEntry& keep_default = selection.candidates.emplace_back(corners.front()->entry);
+    ShapeEntry& keep_default = selection.candidates.emplace_back(corners.front().entry);
     keep_default.key = kNoKey;
     keep_default.expected_us = 0;
     keep_default.ruling = static_cast<uint64_t>(Ruling::kDefaultBest);
     return selection;
   }
-  for (const Corner* corner : corners) {
-    if (ruling(*corner) != Ruling::kWinner) continue;
+  for (const Corner& corner : corners) {
+    if (ruling(corner) != Ruling::kWinner) continue;
     const bool considered = std::any_of(
         selection.candidates.begin(), selection.candidates.end(), [&](const ShapeEntry& entry) {
-          return entry.config == corner->entry.config;
+          return entry.config == corner.entry.config;
         });
     if (considered) continue;
     ShapeEntry candidate;
-    const Refusal why = consider(corner->entry, corners, &candidate);
+    const Refusal why = consider(corner.entry, corners, &candidate);
     if (why == Refusal::kNone) {
       selection.candidates.push_back(candidate);
     } else {

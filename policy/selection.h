@@ -51,6 +51,6 @@ struct Selection {
   Refusal refusal = Refusal::kNone;  // where there are no candidates
 };
 
-Selection select_between(const std::vector<const Corner*>& corners);
+Selection select_between(const std::vector<Corner>& corners);
 
 }  // namespace mla::policy

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `mla-tune run`: shapes in, winners in the database, a table on standard output.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <optional>
 
 #include "db/store.h"
@@ -15,6 +13,7 @@
 #include "tools/json.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
+#include "tools/run_info.h"
 #include "tools/run_plan.h"
 #include "tools/run_result.h"
 #include "tools/signals.h"
@@ -23,32 +22,6 @@
 
 namespace mla::tools {
 namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[sizeof "2026-01-01T00:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-db::RunInfo run_info(const Options& options) {
-  db::RunInfo run;
-  run.started_utc = utc_now();
-  run.host = host_name();
-  run.command_line = options.command_line;
-  run.seed = options.seed;
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  run.free_memory_bytes = pages > 0 ? int64_t{pages} * sysconf(_SC_PAGESIZE) : 0;
-  return run;
-}
 
 // --config texts fill their gaps from the default of every shape. One list serves all shapes, so a
 // shape also meets the configurations that another one's default filled. A text that is legal for

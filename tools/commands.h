@@ -27,6 +27,8 @@ int cmd_run(const Options& options);
 int cmd_lookup(const Options& options);
 int cmd_bench(const Options& options);
 int cmd_sweep(const Options& options);
+int cmd_verify(const Options& options);
+int cmd_evaluate(const Options& options);
 int cmd_report(const Options& options);
 int cmd_db(const Options& options);
 int cmd_completion(const Options& options);

@@ -44,8 +44,8 @@ bool measure_round(tuner::CandidateSource& source,
     const size_t index = (position + static_cast<size_t>(round)) % count;
     CompareLeg& leg = (*legs)[index];
     if (!leg.outcome.ok()) continue;
-    const TimedRun sample =
-        source.sample(leg.config, {db::Phase::kFinal, 0, round, static_cast<int32_t>(position)});
+    const TimedRun sample = source.sample(
+        leg.config, {db::Phase::kFinal, options.rung, round, static_cast<int32_t>(position)});
     leg.outcome = sample.outcome;
     if (sample.outcome.ok()) sampled[index] = sample.time_us;
   }

@@ -36,6 +36,7 @@ struct Comparison {
 struct CompareOptions {
   int max_rounds = tuner::kLooks.back().rounds;
   uint64_t seed = 1;
+  int32_t rung = 0;  // simulated devices give another rung other samples
   tuner::Clock::time_point deadline = tuner::Clock::time_point::max();
   std::function<void(const Comparison&)> on_round;  // may be empty
 };

@@ -56,6 +56,10 @@ int dispatch(const Options& options) {
       return cmd_bench(options);
     case Verb::kSweep:
       return cmd_sweep(options);
+    case Verb::kVerify:
+      return cmd_verify(options);
+    case Verb::kEvaluate:
+      return cmd_evaluate(options);
     case Verb::kReport:
       return cmd_report(options);
     case Verb::kDb:

@@ -24,6 +24,8 @@ enum class Verb : unsigned {
   kDb = 1u << 6,
   kCompletion = 1u << 7,
   kSweep = 1u << 8,
+  kVerify = 1u << 9,
+  kEvaluate = 1u << 10,
 };
 
 // What the user wrote; empty or nullopt where an option was not given and has no default here.
@@ -35,9 +37,8 @@ struct Options {
 
   std::string device;
   std::vector<std::string> databases;
-  std::vector<std::string> from;  // files that `db` reads
+  std::vector<std::string> from;  // files to read
   std::string preset;
-  std::string shapes;  // a file
   std::vector<int64_t> batch, nhead, seq_len, q_len, page_size;
   std::optional<SharedPrefix> shared_prefix;
   std::optional<int32_t> imbalance;
@@ -54,6 +55,9 @@ struct Options {
   uint64_t seed = 1;
   std::string baseline = "default";
   bool dry_run = false, retune = false;
+  int64_t canary = 0;  // winners that are verified at most; 0: all
+  bool stale = false;  // only those of another environment
+  int64_t shapes = 0;  // that are evaluated; 0: the verb's default
 
   bool json = false, explain = false, strict = false;
   bool progress = true, quiet = false, verbose = false;

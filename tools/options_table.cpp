@@ -20,8 +20,11 @@ constexpr unsigned kDb = static_cast<unsigned>(Verb::kDb);
 constexpr unsigned kCompletion = static_cast<unsigned>(Verb::kCompletion);
 constexpr unsigned kSweep = static_cast<unsigned>(Verb::kSweep);
 
+constexpr unsigned kVerify = static_cast<unsigned>(Verb::kVerify);
+constexpr unsigned kEvaluate = static_cast<unsigned>(Verb::kEvaluate);
+
 constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench | kSweep;
-constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion;
+constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate;
 
 constexpr const char* kShape = "Shapes";
 constexpr const char* kWhere = "Device and database";
@@ -81,6 +84,10 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
      "mla-tune bench --device cpu --config wait=drain --config wait=partial"},
     {Verb::kSweep, "sweep", "each lever against the drained baseline, and one lever over split counts", "levers|dose", false,
      "mla-tune sweep --preset seed --csv sweep.csv"},
+    {Verb::kVerify, "verify", "time stored winners against the default again, demote what no longer holds", "", false,
+     "mla-tune verify --canary 20 --db shipped.db --db own.db"},
+    {Verb::kEvaluate, "evaluate", "the answers at shapes that were not tuned, against an exhaustive search", "", false,
+     "mla-tune evaluate --shapes 200 --db tuning.db"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
      "mla-tune report --format md -o report.md"},
     {Verb::kDb, "db", "what databases hold; shipping, comparing and moving winners", "info|check|ship|export|import|merge|diff|prune|migrate|miss", true,
@@ -106,26 +113,23 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->imbalance = static_cast<int32_t>(std::stoi(parse_choice(v, kImbalances))); }},
     {"pool", 0, kPools, false, kShape, "KV pool below or above 2^32 bytes", kShapes,
      [](Options* o, const std::string& v) { o->pool = parse_choice(v, kPools); }},
-    {"shapes", 0, "FILE", false, kShape, "a list of shapes, one a line, as db miss writes it; in place of all other shape options", kRun,
-     [](Options* o, const std::string& v) { o->shapes = text_value(v); }},
     {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
     {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE or analytic[:KEY=VALUE,...]; default: the best one present",
-     kShapes, [](Options* o, const std::string& v) { o->device = text_value(v); }},
-    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb,
+     kShapes | kVerify | kEvaluate, [](Options* o, const std::string& v) { o->device = text_value(v); }},
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
-
-    {"from", 0, "FILE", true, kWhere, "what to read: databases (merge), the text of db export (import), what the library missed (miss)", kDb,
+    {"from", 0, "FILE", true, kWhere, "what to read: shapes, one 'batch=8 nhead=12 seq_len=5000' a line (run, evaluate); databases (db merge), the text of db export (db import), what the library missed (db miss)", kRun | kEvaluate | kDb,
      [](Options* o, const std::string& v) { o->from.push_back(text_value(v)); }},
 
-    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep,
+    {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->budget_s = parse_duration_s(v); }},
-    {"rounds", 0, "N", false, kTuning, "most paired rounds of a verdict, 15..60; the guard may decide earlier", kRun | kBench | kSweep,
+    {"rounds", 0, "N", false, kTuning, "most paired rounds of a verdict, 15..60; the guard may decide earlier", kRun | kBench | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->rounds = static_cast<int>(parse_int(v, 15, 60)); }},
     {"max-configs", 0, "N", false, kTuning, "configurations measured per shape at most", kRun,
      [](Options* o, const std::string& v) { o->max_configs = parse_int(v, 2, 1'000'000); }},
-    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench | kSweep,
+    {"seed", 0, "N", false, kTuning, "seed of inputs and search order (1)", kRun | kBench | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->seed = static_cast<uint64_t>(parse_int(v, 0, INT64_MAX)); }},
     {"baseline", 0, kBaselines, false, kTuning, "what a winner has to beat", kRun,
      [](Options* o, const std::string& v) { o->baseline = parse_choice(v, kBaselines); }},
@@ -141,6 +145,14 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing (db prune: remove nothing)", kRun | kDb,
      [](Options* o, const std::string&) { o->dry_run = true; }},
 
+    {"canary", 0, "N", false, kTuning, "only the N winners that take longest", kVerify,
+     [](Options* o, const std::string& v) { o->canary = parse_int(v, 1, 1'000'000); }},
+    {"stale", 0, "", false, kTuning, "only winners measured with another driver, runtime, compiler or kernel code", kVerify,
+     [](Options* o, const std::string&) { o->stale = true; }},
+
+    {"shapes", 0, "N", false, kTuning, "held-out shapes drawn by the seed within the tuned range (50)", kEvaluate,
+     [](Options* o, const std::string& v) { o->shapes = parse_int(v, 1, 10'000); }},
+
     {"explain", 0, "", false, kOutput, "show key, candidates, default and evidence", kLookup,
      [](Options* o, const std::string&) { o->explain = true; }},
     {"strict", 0, "", false, kOutput, "exit status 1 unless a database answers", kLookup,
@@ -155,7 +167,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->record = text_value(v); }},
     {"json", 0, "", false, kOutput, "one JSON document on standard output", kAll & ~(kReport | kCompletion),
      [](Options* o, const std::string&) { o->json = true; }},
-    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun | kSweep,
+    {"no-progress", 0, "", false, kOutput, "no live line and no progress lines", kRun | kSweep | kVerify | kEvaluate,
      [](Options* o, const std::string&) { o->progress = false; }},
     {"color", 0, kColors, false, kOutput, "colour; NO_COLOR and CLICOLOR_FORCE are honoured", kAll, set_color},
     {"quiet", 'q', "", false, kOutput, "results and errors only", kAll,
