@@ -130,8 +130,8 @@ void add_cells(const std::vector<TunedRow>& rows,
     loaded->cells.add(cell, selection);
     fingerprint->add(selection.candidates.size());
     for (const ShapeEntry& entry : selection.candidates) {
-      if (!is_winner(static_cast<Ruling>(entry.ruling))) continue;
       fingerprint->add(entry.config);
+      if (!is_winner(static_cast<Ruling>(entry.ruling))) continue;
       SplitsNeed need = at[cell.corners.front()]->need;
       need.first_batch = static_cast<uint16_t>(cell.first_batch);
       need.last_batch = static_cast<uint16_t>(cell.last_batch);

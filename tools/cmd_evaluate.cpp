@@ -28,9 +28,9 @@ constexpr int64_t kHeldOut = 50;
 std::vector<Problem> held_out(const Options& options,
                               const std::vector<std::string>& databases,
                               const tuner::CandidateSource& source) {
-  if (!options.shapes.empty()) return parse_shapes(read_file(options.shapes), options.shapes);
+  if (!options.from.empty()) return read_shapes(options.from);
   const std::vector<Problem> tuned = tuned_problems(databases, source.info());
-  const auto count = static_cast<size_t>(options.held_out > 0 ? options.held_out : kHeldOut);
+  const auto count = static_cast<size_t>(options.shapes > 0 ? options.shapes : kHeldOut);
   std::vector<Problem> recorded = source.recorded_problems();
   if (recorded.empty()) return draw_held_out(tuned, count, options.seed);
   const std::unordered_set<Problem> known(tuned.begin(), tuned.end());

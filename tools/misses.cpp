@@ -10,7 +10,7 @@
 #include "kernels/error.h"
 #include "kernels/shape_key.h"
 #include "kernels/text.h"
-#include "tools/parse.h"
+#include "tools/paths.h"
 #include "tools/term.h"
 
 namespace mla::tools {
@@ -159,6 +159,17 @@ std::vector<Problem> parse_shapes(std::string_view text, const std::string& name
     if (problems.back().seq_len == 0) throw Error(ErrorCode::kUsage, "seq_len: has to be known");
   });
   if (problems.empty()) throw Error(ErrorCode::kUsage, name + ": holds no shape");
+  return problems;
+}
+
+std::vector<Problem> read_shapes(const std::vector<std::string>& paths) {
+  std::vector<Problem> problems;
+  for (const std::string& path : paths) {
+    for (const Problem& problem : parse_shapes(read_file(path), path)) {
+      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+        problems.push_back(problem);
+    }
+  }
   return problems;
 }
 

@@ -42,9 +42,11 @@ class MissReader {
 
 std::string misses_table(const Misses& misses);
 
-// A problem a line, '#' begins a comment: what `--shapes` reads.
+// A problem a line, '#' begins a comment: what `run --from` and `evaluate --from` read.
 std::string shapes_text(const Misses& misses);
 // Throws Error(kUsage) naming file and line, or where the file holds no shape.
 std::vector<Problem> parse_shapes(std::string_view text, const std::string& name);
+// Of several files, each shape once.
+std::vector<Problem> read_shapes(const std::vector<std::string>& paths);
 
 }  // namespace mla::tools

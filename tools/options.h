@@ -37,9 +37,8 @@ struct Options {
 
   std::string device;
   std::vector<std::string> databases;
-  std::vector<std::string> from;  // files that `db` reads
+  std::vector<std::string> from;  // files to read
   std::string preset;
-  std::string shapes;  // a file
   std::vector<int64_t> batch, nhead, seq_len, q_len, page_size;
   std::optional<SharedPrefix> shared_prefix;
   std::optional<int32_t> imbalance;
@@ -57,10 +56,10 @@ struct Options {
   std::string baseline = "default";
   bool dry_run = false, retune = false;
   bool unknown_length = false;
-  std::string lengths;   // file with a histogram of lengths
-  int64_t canary = 0;    // winners that are verified at most; 0: all
-  bool stale = false;    // only those of another environment
-  int64_t held_out = 0;  // shapes that are evaluated; 0: the verb's default
+  std::string lengths;  // file with a histogram of lengths
+  int64_t canary = 0;   // winners that are verified at most; 0: all
+  bool stale = false;   // only those of another environment
+  int64_t shapes = 0;   // that are evaluated; 0: the verb's default
 
   bool loop_budget = false;
   bool json = false, explain = false, strict = false;

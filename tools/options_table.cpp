@@ -87,7 +87,7 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
     {Verb::kVerify, "verify", "time stored winners against the default again, demote what no longer holds", "", false,
      "mla-tune verify --canary 20 --db shipped.db --db own.db"},
     {Verb::kEvaluate, "evaluate", "the answers at shapes that were not tuned, against an exhaustive search", "", false,
-     "mla-tune evaluate --held-out 200 --db tuning.db"},
+     "mla-tune evaluate --shapes 200 --db tuning.db"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
      "mla-tune report --format md -o report.md"},
     {Verb::kDb, "db", "what databases hold; shipping, comparing and moving winners", "info|check|ship|export|import|merge|diff|prune|migrate|miss", true,
@@ -113,8 +113,6 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->imbalance = static_cast<int32_t>(std::stoi(parse_choice(v, kImbalances))); }},
     {"pool", 0, kPools, false, kShape, "KV pool below or above 2^32 bytes", kShapes,
      [](Options* o, const std::string& v) { o->pool = parse_choice(v, kPools); }},
-    {"shapes", 0, "FILE", false, kShape, "a list of shapes, one a line, as db miss writes it; in place of all other shape options", kRun | kEvaluate,
-     [](Options* o, const std::string& v) { o->shapes = text_value(v); }},
     {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
@@ -122,8 +120,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      kShapes | kVerify | kEvaluate, [](Options* o, const std::string& v) { o->device = text_value(v); }},
     {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
-
-    {"from", 0, "FILE", true, kWhere, "what to read: databases (merge), the text of db export (import), what the library missed (miss)", kDb,
+    {"from", 0, "FILE", true, kWhere, "what to read: shapes, one 'batch=8 nhead=12 seq_len=5000' a line (run, evaluate); databases (db merge), the text of db export (db import), what the library missed (db miss)", kRun | kEvaluate | kDb,
      [](Options* o, const std::string& v) { o->from.push_back(text_value(v)); }},
 
     {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep | kVerify | kEvaluate,
@@ -159,8 +156,8 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"stale", 0, "", false, kTuning, "only winners measured with another driver, runtime, compiler or kernel code", kVerify,
      [](Options* o, const std::string&) { o->stale = true; }},
 
-    {"held-out", 0, "N", false, kTuning, "shapes that are evaluated, drawn by the seed within the tuned range (50)", kEvaluate,
-     [](Options* o, const std::string& v) { o->held_out = parse_int(v, 1, 10'000); }},
+    {"shapes", 0, "N", false, kTuning, "held-out shapes drawn by the seed within the tuned range (50)", kEvaluate,
+     [](Options* o, const std::string& v) { o->shapes = parse_int(v, 1, 10'000); }},
 
     {"explain", 0, "", false, kOutput, "show key, candidates, default and evidence", kLookup,
      [](Options* o, const std::string&) { o->explain = true; }},

@@ -12,7 +12,6 @@
 #include "policy/default_policy.h"
 #include "tools/grid.h"
 #include "tools/misses.h"
-#include "tools/paths.h"
 #include "tools/term.h"
 
 namespace mla::tools {
@@ -32,11 +31,11 @@ void mark_tuned(const std::string& database, RunPlan* plan) {
 }  // namespace
 
 std::vector<Problem> chosen_problems(const Options& options, const tuner::CandidateSource& source) {
-  if (!options.shapes.empty()) {
+  if (!options.from.empty()) {
     if (names_shapes(options)) {
-      throw Error(ErrorCode::kUsage, "--shapes: not together with other shape options");
+      throw Error(ErrorCode::kUsage, "--from: not together with other shape options");
     }
-    return parse_shapes(read_file(options.shapes), options.shapes);
+    return read_shapes(options.from);
   }
   if (names_shapes(options)) return problems_of(grid_of(options, {}));
   std::vector<Problem> recorded = source.recorded_problems();

@@ -145,12 +145,12 @@ BOOST_AUTO_TEST_CASE(misses_become_a_list_that_a_run_tunes) {
   const std::string out = expect(0, {"db", "miss", "--from", misses, "-o", shapes}).out;
   BOOST_TEST(out.find("75.0 %") < out.find("25.0 %"), out);
   const std::string database = directory.file("tuning.db");
-  expect(0, {"run", "--device", kDevice, "--shapes", shapes, "--db", database, "-q"});
+  expect(0, {"run", "--device", kDevice, "--from", shapes, "--db", database, "-q"});
   BOOST_TEST(answers({database}, "2"));
   BOOST_TEST(answers({database}, "4"));
   BOOST_TEST(
-      expect(2, {"run", "--device", kDevice, "--shapes", shapes, "--batch", "3", "--db", database})
-          .err == "mla-tune run: --shapes: not together with other shape options\n");
+      expect(2, {"run", "--device", kDevice, "--from", shapes, "--batch", "3", "--db", database})
+          .err == "mla-tune run: --from: not together with other shape options\n");
 }
 
 BOOST_AUTO_TEST_CASE(migrating_a_current_file_changes_nothing_and_a_missing_one_is_not_created) {

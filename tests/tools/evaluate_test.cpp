@@ -2,6 +2,7 @@
 // The quality of a policy at shapes that were not tuned, on a device whose true times are known.
 #define BOOST_TEST_MODULE tools_evaluate
 #include "tools/evaluate.h"
+#include "tools/misses.h"
 
 #include <boost/test/unit_test.hpp>
 #include <fstream>
@@ -117,6 +118,17 @@ BOOST_AUTO_TEST_CASE(drawn_shapes_lie_within_the_tuned_range_and_are_not_tuned) 
   BOOST_TEST((draw_held_out(tuned, 100, 3) == drawn));
   BOOST_TEST((draw_held_out(tuned, 100, 4) != drawn));
   BOOST_TEST(draw_held_out({shape(4)}, 10, 1).empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_file_of_shapes_is_read_and_its_mistakes_named, Fixture) {
+  const std::string file = directory.file("shapes.txt");
+  std::ofstream(file) << "# two\n\nbatch=3 nhead=12 seq_len=5000\nbatch=5 nhead=16 seq_len=70\n";
+  BOOST_TEST(read_shapes({file}).size() == 2u);
+  BOOST_TEST(read_shapes({file})[1].nhead == 16);
+  std::ofstream(file) << "batch=3 nhead=12\n";
+  BOOST_CHECK_EXCEPTION(read_shapes({file}), Error, [&](const Error& e) {
+    return std::string(e.what()).find(file + ":1: ") == 0;
+  });
 }
 
 // A grid of nine shapes, eight held-out ones.
