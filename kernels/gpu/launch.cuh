@@ -6,6 +6,7 @@
 
 #include "kernels/config.h"
 #include "kernels/decode_params.h"
+#include "kernels/gpu/nv_row_map.cuh"
 #include "kernels/hip/hip_runtime.cuh"
 
 namespace mla::gpu {
@@ -37,6 +38,7 @@ class Launcher {
 
  private:
   int compute_units_ = 0;
+  RowMapEncoder row_maps_;
   bool hopper_ = false;  // sm_90 and later: dependent launches and clusters
 };
 

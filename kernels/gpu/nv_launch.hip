@@ -45,12 +45,12 @@ struct Grid {
   bool dependent = false;  // may be set up while the kernel before runs
 };
 
-// `stage1_workgroups`: the third argument of stage 2; stage 1 has two.
+// `third`: the kernel's third argument.
 hipError_t launch(const void* kernel,
                   const Grid& grid,
                   const DecodeParams& params,
                   const KernelConfig& config,
-                  int64_t stage1_workgroups,
+                  void* third,
                   hipStream_t stream) {
   std::array<cudaLaunchAttribute, 2> attributes = {};
   unsigned count = 0;
@@ -71,8 +71,7 @@ hipError_t launch(const void* kernel,
   launch_config.numAttrs = count;
   DecodeParams params_copy = params;
   KernelConfig config_copy = config;
-  auto workgroups_copy = static_cast<int32_t>(stage1_workgroups);
-  void* arguments[] = {&params_copy, &config_copy, &workgroups_copy};
+  void* arguments[] = {&params_copy, &config_copy, third};
   return hipCUDAErrorTohipError(cudaLaunchKernelExC(&launch_config, kernel, arguments));
 }
 
@@ -80,6 +79,7 @@ hipError_t launch_stage1(const Stage1Instance& instance,
                          const void* kernel,
                          int64_t workgroups,
                          int cluster,
+                         const RowMapEncoder& row_maps,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
@@ -89,13 +89,20 @@ hipError_t launch_stage1(const Stage1Instance& instance,
   const bool staged = config.stages >= 2 && config.stages <= kMaxStages;
   if (kernel == nullptr || !staged || !aligned) return hipErrorInvalidValue;
   const Grid grid = {workgroups, layout.threads(), layout.bytes(), cluster};
-  return launch(kernel, grid, params, config, workgroups, stream);
+  RowMap rows = {};
+  if (row_maps.ready()) {
+    if (const hipError_t status = row_maps.encode(params, &rows)) return status;
+  }
+  return launch(kernel, grid, params, config, &rows, stream);
 }
 
 }  // namespace
 
 hipError_t Launcher::init(int sm, size_t local_memory_bytes) {
   hopper_ = sm >= 90;
+  if (hopper_) {
+    if (const hipError_t status = row_maps_.init()) return status;
+  }
   int device = 0;
   if (const hipError_t status = hipGetDevice(&device)) return status;
   if (const hipError_t status =
@@ -127,14 +134,20 @@ hipError_t Launcher::decode(const DecodeParams& params,
     // A request's two workgroups merge by themselves; in split-major order they are neighbours.
     KernelConfig paired = config;
     paired.order = Order::kSplitMajor;
-    return launch_stage1(
-        *instance, instance->decode, stage1_items(params, paired), 2, params, paired, stream);
+    return launch_stage1(*instance,
+                         instance->decode,
+                         stage1_items(params, paired),
+                         2,
+                         row_maps_,
+                         params,
+                         paired,
+                         stream);
   }
   const void* kernel = persistent ? instance->persistent : instance->decode;
   const int64_t workgroups =
       persistent ? persistent_workgroups(compute_units_, config) : stage1_items(params, config);
   if (const hipError_t status =
-          launch_stage1(*instance, kernel, workgroups, 1, params, config, stream))
+          launch_stage1(*instance, kernel, workgroups, 1, row_maps_, params, config, stream))
     return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
@@ -143,7 +156,9 @@ hipError_t Launcher::decode(const DecodeParams& params,
                      merge_local_bytes(config.splits, config.stage2_tiles),
                      1,
                      hopper_};
-  return launch(reinterpret_cast<const void*>(merge), grid, params, config, workgroups, stream);
+  auto stage1_workgroups = static_cast<int32_t>(workgroups);
+  return launch(
+      reinterpret_cast<const void*>(merge), grid, params, config, &stage1_workgroups, stream);
 }
 
 hipError_t Launcher::copy_only(const DecodeParams& params,
@@ -151,8 +166,14 @@ hipError_t Launcher::copy_only(const DecodeParams& params,
                                hipStream_t stream) const {
   const Stage1Instance* instance = find_stage1(config);
   if (instance == nullptr) return hipErrorInvalidValue;
-  return launch_stage1(
-      *instance, instance->copy_only, stage1_items(params, config), 1, params, config, stream);
+  return launch_stage1(*instance,
+                       instance->copy_only,
+                       stage1_items(params, config),
+                       1,
+                       row_maps_,
+                       params,
+                       config,
+                       stream);
 }
 
 }  // namespace mla::gpu
