@@ -102,7 +102,7 @@ endfunction()
 function(mla_add_hip target)
   mla_stage1_instances(instances)
   mla_hip_objects(mla_hip
-    gpu/nv_launch.hip gpu/pool_kernels.hip hip/hip_device.hip hip/hip_executor.hip hip/hip_problem.hip
+    gpu/nv_launch.hip gpu/nv_row_map.hip gpu/pool_kernels.hip hip/hip_device.hip hip/hip_executor.hip hip/hip_problem.hip
     hip/hip_roofs.hip hip/probes.hip ${instances})
   target_include_directories(mla_hip PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/gpu/generated)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:mla_hip>)
