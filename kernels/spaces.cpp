@@ -178,15 +178,12 @@ Constraint persistent_blocks(const DeviceInfo& device) {
           }};
 }
 
-// Neutral is the shape that is best or near it at every batch (H200), and else the next smaller.
 // Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
-  const bool large =
-      device.local_memory_bytes <= 0 || Bh16Layout{32, 2, 2}.bytes() <= device.local_memory_bytes;
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
-      {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, large ? 32 : 16, ""},
-      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, large ? 2 : 3, ""},
+      {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
+      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
       {Knob::kStage1Warps, {4, 8}, {4, 8}, 8, ""},
