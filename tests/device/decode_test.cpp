@@ -66,14 +66,6 @@ BOOST_AUTO_TEST_CASE(every_shape_of_stage_1_is_right) {
   }
 }
 
-// They merge by themselves, in one cluster; stage 2 is not launched.
-BOOST_AUTO_TEST_CASE(two_splits_of_a_request_are_merged_by_every_shape_of_stage_1) {
-  std::vector<KernelConfig> configs = stage1_shapes();
-  for (KernelConfig& config : configs) config.splits = 2;
-  for (const int32_t nhead : {12, 33})
-    check_problem(ragged(64, nhead, 2), ragged_options(), configs);
-}
-
 BOOST_AUTO_TEST_CASE(every_split_count_is_right_also_above_the_number_of_blocks) {
   std::vector<KernelConfig> configs;
   for (int splits = 1; splits <= 66; ++splits) configs.push_back(config_of(splits, 16, 4, 8));
