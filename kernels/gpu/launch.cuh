@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "kernels/config.h"
@@ -37,9 +38,8 @@ class Launcher {
                        hipStream_t stream) const;
 
  private:
-  // Of use to NVIDIA's launcher alone.
-  [[maybe_unused]] int compute_units_ = 0;
-  [[maybe_unused]] bool hopper_ = false;  // sm_90 and later: dependent launches and clusters
+  struct Platform;  // what the target's launcher keeps of the device
+  std::shared_ptr<const Platform> platform_;
 };
 
 }  // namespace mla::gpu

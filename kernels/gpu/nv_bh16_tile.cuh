@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The tile operations of a team of four warps over mma.sync m16n8k16: 16 rows of queries against
 // kTileN cached rows in shared memory.
-//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers; partial
-//            sums are added through shared memory, so that every warp holds all scores
-//   output   each warp owns 128 of the 512 columns for all 16 rows
+//   scores   each warp multiplies a quarter of the 576 columns, its queries in registers: 128 of
+//   the
+//            latent ones and 16 others; partial sums are added through shared memory, so that every
+//            warp holds all scores
+//   output   each warp owns the same 128 of the 512 columns for all 16 rows
 // A KV row is read from memory once: the K tile is the V tile.
 #pragma once
 
@@ -58,15 +60,14 @@ class Bh16Tile {
   __device__ void scores(uint32_t stage, float scale) {
     float partial[kChains][kScoreTiles][4] = {};
     // Matrices 0, 1: rows 0..7, columns 0..7 and 8..15 of the step; 2, 3: rows 8..15.
-    const int row = lane() / 16 * 8 + lane() % 8;
-    const uint32_t origin =
-        stage + row * kRowPitch + (warp() * kQuarterColumns + lane() / 8 % 2 * 8) * 2;
+    const uint32_t rows = stage + (lane() / 16 * 8 + lane() % 8) * kRowBytes;
+    const int odd = lane() / 8 % 2;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
 #pragma unroll
       for (int t = 0; t < kScoreTiles; t += 2) {
         uint32_t k[4];
-        load_matrices(origin + t * 8 * kRowPitch + step * 32, k);
+        load_matrices(rows + t * 8 * kRowBytes + place(score_column(step), odd), k);
         multiply_add(partial[step % kChains][t], query_[step], k[0], k[1]);
         multiply_add(partial[step % kChains][t + 1], query_[step], k[2], k[3]);
       }
@@ -124,8 +125,8 @@ class Bh16Tile {
   __device__ void accumulate(uint32_t stage, const Rows& shrink) {
     if (__any_sync(~0u, shrink[0] != 1.0f || shrink[1] != 1.0f)) rescale(shrink);
     // Matrices 0, 1: rows 0..7 and 8..15, columns 0..7; 2, 3: columns 8..15.
-    const uint32_t origin =
-        stage + lane() % 16 * kRowPitch + (first_column() + lane() / 16 * 8) * 2;
+    const uint32_t rows = stage + lane() % 16 * kRowBytes;
+    const int odd = lane() / 16;
 #pragma unroll
     for (int step = 0; step < kTileN / 16; ++step) {
       const float(&low)[4] = score_[2 * step];
@@ -137,7 +138,8 @@ class Bh16Tile {
 #pragma unroll
       for (int t = 0; t < kOutputTiles; t += 2) {
         uint32_t v[4];
-        load_matrices_transposed(origin + step * 16 * kRowPitch + t * 16, v);
+        load_matrices_transposed(rows + step * 16 * kRowBytes + place(first_column() + t * 8, odd),
+                                 v);
         multiply_add(output_[t], weights, v[0], v[1]);
         multiply_add(output_[t + 1], weights, v[2], v[3]);
       }
@@ -229,11 +231,24 @@ class Bh16Tile {
   }
 
  private:
+  // First of the 16 columns of a step of the scores.
+  __device__ static int score_column(int step) {
+    return step < kOwnColumns / 16 ? first_column() + step * 16 : kValueDim + warp() * 16;
+  }
+
+  // Where this lane's row has columns `column`.. + 7, a multiple of 16, or the eight behind them
+  // (`odd`). The row's number is lane % 8 but for a multiple of 8.
+  __device__ static uint32_t place(int column, int odd) {
+    const int line = column / 64;
+    const int swap = ((lane() + line) % 8 ^ odd) * 16;
+    return line * kLineBytes + (column % 64 * 2 ^ swap);
+  }
+
   template <bool kAligned>
   __device__ void load_pairs(const uint16_t* const (&query)[2]) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const int column = warp() * kQuarterColumns + step * 16 + lane() % 4 * 2;
+      const int column = score_column(step) + lane() % 4 * 2;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * 8);

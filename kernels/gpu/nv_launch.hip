@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <array>
+#include <memory>
+#include <string>
 
 #include "kernels/bh16_layout.h"
 #include "kernels/gpu/launch.cuh"
@@ -45,12 +47,12 @@ struct Grid {
   bool dependent = false;  // may be set up while the kernel before runs
 };
 
-// `stage1_workgroups`: the third argument of stage 2; stage 1 has two.
+// `third`: the kernel's third argument.
 hipError_t launch(const void* kernel,
                   const Grid& grid,
                   const DecodeParams& params,
                   const KernelConfig& config,
-                  int64_t stage1_workgroups,
+                  void* third,
                   hipStream_t stream) {
   std::array<cudaLaunchAttribute, 2> attributes = {};
   unsigned count = 0;
@@ -71,8 +73,7 @@ hipError_t launch(const void* kernel,
   launch_config.numAttrs = count;
   DecodeParams params_copy = params;
   KernelConfig config_copy = config;
-  auto workgroups_copy = static_cast<int32_t>(stage1_workgroups);
-  void* arguments[] = {&params_copy, &config_copy, &workgroups_copy};
+  void* arguments[] = {&params_copy, &config_copy, third};
   return hipCUDAErrorTohipError(cudaLaunchKernelExC(&launch_config, kernel, arguments));
 }
 
@@ -80,6 +81,7 @@ hipError_t launch_stage1(const Stage1Instance& instance,
                          const void* kernel,
                          int64_t workgroups,
                          int cluster,
+                         const RowMapEncoder& row_maps,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
@@ -89,18 +91,33 @@ hipError_t launch_stage1(const Stage1Instance& instance,
   const bool staged = config.stages >= 2 && config.stages <= kMaxStages;
   if (kernel == nullptr || !staged || !aligned) return hipErrorInvalidValue;
   const Grid grid = {workgroups, layout.threads(), layout.bytes(), cluster};
-  return launch(kernel, grid, params, config, workgroups, stream);
+  RowMap rows = {};
+  if (row_maps.ready()) {
+    if (const hipError_t status = row_maps.encode(params, &rows)) return status;
+  }
+  return launch(kernel, grid, params, config, &rows, stream);
 }
 
 }  // namespace
 
+// sm_90 and later have row maps, dependent launches and clusters.
+struct Launcher::Platform {
+  int compute_units = 0;
+  bool hopper = false;
+  RowMapEncoder row_maps;
+};
+
 hipError_t Launcher::init(const std::string& arch, size_t local_memory_bytes) {
   constexpr size_t kPrefix = 3;  // "sm_"
-  hopper_ = std::stoi(arch.substr(kPrefix)) >= 90;
+  auto platform = std::make_shared<Platform>();
+  platform->hopper = std::stoi(arch.substr(kPrefix)) >= 90;
+  if (platform->hopper) {
+    if (const hipError_t status = platform->row_maps.init()) return status;
+  }
   int device = 0;
   if (const hipError_t status = hipGetDevice(&device)) return status;
-  if (const hipError_t status =
-          hipDeviceGetAttribute(&compute_units_, hipDeviceAttributeMultiprocessorCount, device))
+  if (const hipError_t status = hipDeviceGetAttribute(
+          &platform->compute_units, hipDeviceAttributeMultiprocessorCount, device))
     return status;
   for (const Stage1Instance* instance : kStage1Instances) {
     for (const void* kernel : {instance->decode, instance->persistent, instance->copy_only}) {
@@ -111,6 +128,7 @@ hipError_t Launcher::init(const std::string& arch, size_t local_memory_bytes) {
       if (status != cudaSuccess) return hipCUDAErrorTohipError(status);
     }
   }
+  platform_ = std::move(platform);
   return hipSuccess;
 }
 
@@ -124,18 +142,24 @@ hipError_t Launcher::decode(const DecodeParams& params,
   if (instance == nullptr || merge == nullptr || config.stage2_warps < 1)
     return hipErrorInvalidValue;
   if (persistent && config.splits < 2) return hipErrorInvalidValue;
-  if (!persistent && config.splits == 2 && hopper_) {
+  if (!persistent && config.splits == 2 && platform_->hopper) {
     // A request's two workgroups merge by themselves; in split-major order they are neighbours.
     KernelConfig paired = config;
     paired.order = Order::kSplitMajor;
-    return launch_stage1(
-        *instance, instance->decode, stage1_items(params, paired), 2, params, paired, stream);
+    return launch_stage1(*instance,
+                         instance->decode,
+                         stage1_items(params, paired),
+                         2,
+                         platform_->row_maps,
+                         params,
+                         paired,
+                         stream);
   }
   const void* kernel = persistent ? instance->persistent : instance->decode;
-  const int64_t workgroups =
-      persistent ? persistent_workgroups(compute_units_, config) : stage1_items(params, config);
-  if (const hipError_t status =
-          launch_stage1(*instance, kernel, workgroups, 1, params, config, stream))
+  const int64_t workgroups = persistent ? persistent_workgroups(platform_->compute_units, config)
+                                        : stage1_items(params, config);
+  if (const hipError_t status = launch_stage1(
+          *instance, kernel, workgroups, 1, platform_->row_maps, params, config, stream))
     return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
@@ -143,8 +167,10 @@ hipError_t Launcher::decode(const DecodeParams& params,
                      32 * config.stage2_warps,
                      merge_local_bytes(config.splits, config.stage2_tiles),
                      1,
-                     hopper_};
-  return launch(reinterpret_cast<const void*>(merge), grid, params, config, workgroups, stream);
+                     platform_->hopper};
+  auto stage1_workgroups = static_cast<int32_t>(workgroups);
+  return launch(
+      reinterpret_cast<const void*>(merge), grid, params, config, &stage1_workgroups, stream);
 }
 
 hipError_t Launcher::copy_only(const DecodeParams& params,
@@ -152,8 +178,14 @@ hipError_t Launcher::copy_only(const DecodeParams& params,
                                hipStream_t stream) const {
   const Stage1Instance* instance = find_stage1(config);
   if (instance == nullptr) return hipErrorInvalidValue;
-  return launch_stage1(
-      *instance, instance->copy_only, stage1_items(params, config), 1, params, config, stream);
+  return launch_stage1(*instance,
+                       instance->copy_only,
+                       stage1_items(params, config),
+                       1,
+                       platform_->row_maps,
+                       params,
+                       config,
+                       stream);
 }
 
 }  // namespace mla::gpu

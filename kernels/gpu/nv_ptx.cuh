@@ -137,16 +137,14 @@ __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
       : "memory");
 }
 
-// One contiguous copy by the copy engine: 16-byte aligned, a multiple of 16 bytes.
-__device__ inline void bulk_copy(uint32_t target,
-                                 const void* source,
-                                 uint32_t bytes,
-                                 uint32_t barrier) {
+// One row of a map of rows x lines x elements of a line (nv_row_map.cuh) by the copy engine.
+__device__ inline void copy_row(uint32_t target, const void* map, int32_t row, uint32_t barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(target),
-      "l"(source),
-      "r"(bytes),
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "{%2, %2, %3}], [%4];" ::"r"(target),
+      "l"(map),
+      "r"(0),
+      "r"(row),
       "r"(barrier)
       : "memory");
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The copy ring of a team: two producer warps fill stages of tile_n KV rows in turn, four consumer
-// warps empty them in order. Rows are gathered one by one: bulk copies (one instruction a row) on
-// sm_90, 16-byte asynchronous copies on sm_80.
+// warps empty them in order. Rows are gathered one by one: by the copy engine (one instruction a
+// row, which also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous copies on
+// sm_80.
 #pragma once
 
 #include "kernels/bh16_layout.h"
 #include "kernels/decode_params.h"
 #include "kernels/gpu/nv_ptx.cuh"
+#include "kernels/gpu/nv_row_map.cuh"
 #include "kernels/partition.h"
 
 namespace mla::gpu {
@@ -71,18 +73,19 @@ struct Walk {
 
 // Where rows lie in the pool.
 struct RowSource {
+  const RowMap* map;  // the pool as the copy engine sees it
   const uint8_t* pool;
   int64_t row_bytes;  // from one row of the pool to the next
   int page_shift;     // log2 of the page size
 
-  __device__ explicit RowSource(const DecodeParams& p)
-      : pool(static_cast<const uint8_t*>(p.kv)), row_bytes(p.kv_row_stride * 2) {
+  __device__ RowSource(const DecodeParams& p, const RowMap& row_map)
+      : map(&row_map), pool(static_cast<const uint8_t*>(p.kv)), row_bytes(p.kv_row_stride * 2) {
     page_shift = 31 - __clz(p.page_size);
   }
 
-  __device__ const uint8_t* row(int32_t page, int32_t n) const {
-    const int32_t in_page = n & ((1 << page_shift) - 1);
-    return pool + ((int64_t{page} << page_shift) + in_page) * row_bytes;
+  // Row n of a request whose page is known, as a row of the pool.
+  __device__ int64_t row(int32_t page, int32_t n) const {
+    return (int64_t{page} << page_shift) + (n & ((1 << page_shift) - 1));
   }
 };
 
@@ -146,21 +149,25 @@ __device__ void produce(
     // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
     wait_barrier(ring.empty(position.slot), position.parity ^ 1);
     const int32_t* pages = index_ring + block % (kSlots * kBlocks) * kRows;
-    const uint32_t target = ring.stage(position.slot) + producer * kRows * kRowPitch;
+    const uint32_t target = ring.stage(position.slot) + producer * kRows * kRowBytes;
     const uint32_t full = ring.full(position.slot);
 #if __CUDA_ARCH__ >= 900
     if (lane == 0) arrive_expecting(full, kRows * kRowBytes);
     __syncwarp();
     for (int r = lane; r < kRows; r += 32) {
-      bulk_copy(target + r * kRowPitch, source.row(pages[r], row_number(copy, r)), kRowBytes, full);
+      const auto row = static_cast<int32_t>(source.row(pages[r], row_number(copy, r)));
+      copy_row(target + r * kRowBytes, source.map, row, full);
     }
 #else
     constexpr int kPieces = kRowBytes / 16;
     for (int piece = lane; piece < kRows * kPieces; piece += 32) {
       const int r = piece / kPieces;
-      const int offset = piece % kPieces * 16;
-      copy16_async(target + r * kRowPitch + offset,
-                   source.row(pages[r], row_number(copy, r)) + offset);
+      const int in_row = piece % kPieces;
+      const int line =
+          r * kRowLines + in_row / 8;  // of the target, which begins at a multiple of 8
+      const uint8_t* row =
+          source.pool + source.row(pages[r], row_number(copy, r)) * source.row_bytes;
+      copy16_async(target + line * kLineBytes + (in_row % 8 ^ line % 8) * 16, row + in_row * 16);
     }
     arrive_after_copies(full);
 #endif

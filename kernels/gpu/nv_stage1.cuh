@@ -134,8 +134,10 @@ inline constexpr int kConsumerRegisters = 224;
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
 template <int kTileN, int kTeams, bool kMaths>
 __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeams == 1 ? 2 : 1)
-    stage1_bh16(const DecodeParams p, const KernelConfig config) {
-  extern __shared__ __align__(128) uint8_t local[];
+    stage1_bh16(const DecodeParams p,
+                const KernelConfig config,
+                const __grid_constant__ RowMap rows) {
+  extern __shared__ __align__(kStageAlignment) uint8_t local[];
   using Tile = Bh16Tile<kTileN>;
   constexpr float kLog2e = 1.44269504f;
   constexpr bool kSplitRegisters = kTeams == 2 && kMaths;
@@ -158,7 +160,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
     auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
     const WalkCursor<kTileN> blocks(work.pages(p), work.walk, team, kTeams);
-    produce<kTileN>(ring, RowSource(p), blocks, index_ring, producer);
+    produce<kTileN>(ring, RowSource(p, rows), blocks, index_ring, producer);
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), team, kTeams);
   } else {

@@ -47,8 +47,10 @@ class ShareCursor {
 
 template <int kTileN>
 __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
-    stage1_bh16_persistent(const DecodeParams p, const KernelConfig config) {
-  extern __shared__ __align__(128) uint8_t local[];
+    stage1_bh16_persistent(const DecodeParams p,
+                           const KernelConfig config,
+                           const __grid_constant__ RowMap rows) {
+  extern __shared__ __align__(kStageAlignment) uint8_t local[];
   using Tile = Bh16Tile<kTileN>;
   constexpr float kLog2e = 1.44269504f;
   const Bh16Layout layout = {kTileN, 1, config.stages};
@@ -67,7 +69,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
     const int producer = warp - kWarpsPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    produce<kTileN>(ring, RowSource(p), ShareCursor<kTileN>(p, pieces), index_ring, producer);
+    produce<kTileN>(ring, RowSource(p, rows), ShareCursor<kTileN>(p, pieces), index_ring, producer);
     return;
   }
   Tile tile(reinterpret_cast<float4*>(local + layout.exchange_offset()), kTeamBarrier);

@@ -58,7 +58,7 @@ inline std::vector<KernelConfig> stage1_shapes() {
   std::vector<KernelConfig> configs;
   for (const int32_t tile_n : test_gpu().space().range(Knob::kTileN).legal) {
     for (const int32_t warps : test_gpu().space().range(Knob::kStage1Warps).legal) {
-      for (const int splits : {1, 3, 64}) {
+      for (const int splits : {1, 2, 3, 64}) {
         const KernelConfig config = config_of(splits, tile_n, 2, warps);
         if (!test_gpu().space().violation({}, config)) configs.push_back(config);
       }

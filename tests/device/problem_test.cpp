@@ -25,8 +25,11 @@ BOOST_AUTO_TEST_SUITE(problem)
 
 BOOST_AUTO_TEST_CASE(wait_stages_order_and_stage_2_knobs_change_no_bit) {
   CheckedProblem checked(long_problem(3), {}, 8);
-  for (const int32_t warps : {4, 8}) {
-    const KernelConfig base = config_of(44, 16, 2, warps);
+  const std::vector<KernelConfig> bases = {config_of(44, 16, 2, 4),
+                                           config_of(44, 16, 2, 8),
+                                           config_of(2, 16, 2, 4),
+                                           config_of(2, 16, 2, 8)};
+  for (const KernelConfig& base : bases) {
     BOOST_REQUIRE(checked.check(base).ok());
     const Output expected = read_output(checked.loaded());
     for (const Knob knob :
