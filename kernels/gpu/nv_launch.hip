@@ -5,6 +5,7 @@
 
 #include "kernels/bh16_layout.h"
 #include "kernels/gpu/launch.cuh"
+#include "kernels/gpu/nv_row_map.cuh"
 #include "kernels/gpu/nv_stage2.cuh"
 #include "kernels/gpu/stage1_instances.cuh"  // generated: kStage1Instances
 
