@@ -65,16 +65,19 @@ void check_launch(const CodeObject& code_object, const Kernel& kernel, const Lau
     refuse(fmt::format(
         "a workgroup of {} where {} fit", launch.block.count(), metadata.max_workgroup_size));
   }
-  const size_t lds_bytes =
-      static_cast<size_t>(metadata.static_lds_bytes) + launch.dynamic_lds_bytes;
-  if (lds_bytes > lds_limit_bytes(code_object.target)) {
+  const size_t needed_bytes = lds_bytes(kernel, launch);
+  if (needed_bytes > lds_limit_bytes(code_object.target)) {
     refuse(fmt::format("{} bytes of LDS where {} has {}",
-                       lds_bytes,
+                       needed_bytes,
                        code_object.target,
                        lds_limit_bytes(code_object.target)));
   }
   if (launch.arguments_bytes > static_cast<size_t>(metadata.kernarg_bytes))
     refuse("too many arguments");
+}
+
+size_t lds_bytes(const Kernel& kernel, const Launch& launch) {
+  return static_cast<size_t>(kernel.metadata.static_lds_bytes) + launch.dynamic_lds_bytes;
 }
 
 std::vector<std::byte> kernel_arguments(const Kernel& kernel, const Launch& launch) {

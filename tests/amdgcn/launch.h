@@ -16,6 +16,9 @@ namespace mla::amdgcn {
 // workgroup.
 void check_launch(const CodeObject& code_object, const Kernel& kernel, const Launch& launch);
 
+// Static and dynamic.
+size_t lds_bytes(const Kernel& kernel, const Launch& launch);
+
 std::vector<std::byte> kernel_arguments(const Kernel& kernel, const Launch& launch);
 
 // Scalars, work-item ids and exec mask of wave `index` of a workgroup.

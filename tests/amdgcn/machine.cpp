@@ -53,10 +53,22 @@ void Machine::run(const Launch& launch, Mode mode) {
   MemoryMap memory = memory_;
   memory.add(arguments.data(), arguments.size(), "the kernel arguments", Permission::kReadOnly);
   const auto kernarg = reinterpret_cast<uint64_t>(arguments.data());
+  Workgroup workgroup{LocalMemory(lds_bytes(*program.kernel, launch)), {}};
+  const uint32_t waves = (launch.block.count() + kLanes - 1) / kLanes;
+  for (uint32_t i = 0; i < waves; ++i)
+    workgroup.waves.emplace_back(&workgroup.local, &memory, mode.completion);
+  uint32_t number = 0;
   for (uint32_t z = 0; z < launch.grid.z; ++z) {
     for (uint32_t y = 0; y < launch.grid.y; ++y) {
-      for (uint32_t x = 0; x < launch.grid.x; ++x) {
-        run_workgroup(program, launch, mode, {x, y, z}, memory, kernarg);
+      for (uint32_t x = 0; x < launch.grid.x; ++x, ++number) {
+        workgroup.local.clear();
+        for (uint32_t i = 0; i < waves; ++i) {
+          workgroup.waves[i].restart();
+          workgroup.waves[i].xcc_id = number % kXccCount;
+          set_start_registers(*program.kernel, launch, {x, y, z}, i, kernarg, &workgroup.waves[i]);
+        }
+        run_workgroup(program, launch, mode.order, {x, y, z}, &workgroup);
+        for (const Wave& wave : workgroup.waves) instructions_ += wave.instructions;
       }
     }
   }
@@ -64,23 +76,14 @@ void Machine::run(const Launch& launch, Mode mode) {
 
 void Machine::run_workgroup(const Program& program,
                             const Launch& launch,
-                            Mode mode,
-                            Dim3 workgroup,
-                            const MemoryMap& memory,
-                            uint64_t kernarg) {
-  LocalMemory local(static_cast<size_t>(program.kernel->metadata.static_lds_bytes) +
-                    launch.dynamic_lds_bytes);
-  const uint32_t linear = (workgroup.z * launch.grid.y + workgroup.y) * launch.grid.x + workgroup.x;
-  std::deque<Wave> waves;
-  for (uint32_t i = 0; i < (launch.block.count() + kLanes - 1) / kLanes; ++i) {
-    Wave& wave = waves.emplace_back(&local, &memory, mode.completion);
-    wave.xcc_id = linear % kXccCount;
-    set_start_registers(*program.kernel, launch, workgroup, i, kernarg, &wave);
-  }
+                            WaveOrder order,
+                            Dim3 place,
+                            Workgroup* workgroup) {
+  std::deque<Wave>& waves = workgroup->waves;
   const auto is_running = [](const Wave& wave) { return wave.state == Wave::State::kRunning; };
   while (std::any_of(waves.begin(), waves.end(), is_running)) {
     for (size_t turn = 0; turn < waves.size(); ++turn) {
-      const size_t i = mode.order == WaveOrder::kFirstAhead ? turn : waves.size() - 1 - turn;
+      const size_t i = order == WaveOrder::kFirstAhead ? turn : waves.size() - 1 - turn;
       try {
         run_wave(program.ops, &waves[i]);
       } catch (const Error& error) {
@@ -88,9 +91,9 @@ void Machine::run_workgroup(const Program& program,
             *program.ops[std::min(waves[i].next, program.ops.size()) - 1].instruction;
         throw Fault(fmt::format("{}: workgroup {},{},{} wave {}: {:#x}: {}: {}",
                                 launch.kernel,
-                                workgroup.x,
-                                workgroup.y,
-                                workgroup.z,
+                                place.x,
+                                place.y,
+                                place.z,
                                 i,
                                 at.address,
                                 at.text,
@@ -101,7 +104,6 @@ void Machine::run_workgroup(const Program& program,
       if (wave.state == Wave::State::kAtBarrier) wave.state = Wave::State::kRunning;
     }
   }
-  for (const Wave& wave : waves) instructions_ += wave.instructions;
 }
 
 }  // namespace mla::amdgcn

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -68,12 +69,15 @@ class Machine {
     std::vector<Op> ops;
   };
   const Program& program(std::string_view name);
+  struct Workgroup {
+    LocalMemory local;
+    std::deque<Wave> waves;
+  };
   void run_workgroup(const Program& program,
                      const Launch& launch,
-                     Mode mode,
-                     Dim3 workgroup,
-                     const MemoryMap& memory,
-                     uint64_t kernarg);
+                     WaveOrder order,
+                     Dim3 place,
+                     Workgroup* workgroup);
 
   const CodeObject& code_object_;
   const MemoryMap& memory_;

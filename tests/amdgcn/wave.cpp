@@ -48,8 +48,16 @@ int Outstanding::out_of_order() const {
 
 Wave::Wave(LocalMemory* local, const MemoryMap* memory, Completion completion)
     : vectors(kVectorRegisters), local(local), memory(memory), completion_(completion) {
+  restart();
+}
+
+void Wave::restart() {
   for (Lanes& lanes : vectors) lanes.fill(kUndefined);
   scalars.fill(kUndefined);
+  scc = false;
+  next = 0;
+  instructions = 0;
+  state = State::kRunning;
 }
 
 Access& Wave::access(Outstanding* counter, const Op& op) {

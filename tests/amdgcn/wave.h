@@ -4,6 +4,7 @@
 // completes them when issued.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -22,8 +23,8 @@ enum class Completion : uint8_t { kLate, kEarly };
 // Local memory of a workgroup; throws Error for what lies outside.
 class LocalMemory {
  public:
-  explicit LocalMemory(size_t bytes)
-      : bytes_(bytes, std::byte{0xFF}) {}  // NaN in every float format
+  explicit LocalMemory(size_t bytes) : bytes_(bytes) { clear(); }
+  void clear() { std::fill(bytes_.begin(), bytes_.end(), std::byte{0xFF}); }  // NaN as any float
   std::byte* at(uint64_t offset, size_t bytes);
   size_t size() const { return bytes_.size(); }
 
@@ -65,6 +66,8 @@ class Wave {
   enum class State : uint8_t { kRunning, kAtBarrier, kEnded };
 
   Wave(LocalMemory* local, const MemoryMap* memory, Completion completion);
+  // As a new wave; the one before has ended.
+  void restart();
 
   uint64_t scalar64(int index) const {
     return scalars[index] | static_cast<uint64_t>(scalars[index + 1]) << 32;
