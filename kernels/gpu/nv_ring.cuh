@@ -9,7 +9,7 @@
 #include "kernels/decode_params.h"
 #include "kernels/gpu/nv_ptx.cuh"
 #include "kernels/gpu/nv_row_map.cuh"
-#include "kernels/partition.h"
+#include "kernels/gpu/stage1_work.cuh"
 
 namespace mla::gpu {
 
@@ -58,17 +58,6 @@ class Ring {
  private:
   uint32_t base_;
   Bh16Layout layout_;
-};
-
-// The blocks of one split, in rows of the request.
-template <int kTileN>
-struct Walk {
-  int32_t begin;
-  int32_t end;
-
-  __device__ int count() const { return block_count<int32_t>(end - begin, kTileN); }
-  __device__ int first_row(int block) const { return begin + block * kTileN; }
-  __device__ int rows(int block) const { return min(kTileN, end - first_row(block)); }
 };
 
 // Where rows lie in the pool.

@@ -3,8 +3,6 @@
 // a time with the pieces of each line swapped (bh16_layout.h). A kernel argument; sm_80 ignores it.
 #pragma once
 
-#include <cuda.h>
-
 #include "kernels/decode_params.h"
 #include "kernels/hip/hip_runtime.cuh"
 
