@@ -68,7 +68,7 @@ class Cursor {
 DeviceInfo read_device(Cursor& row);
 Environment read_environment(Cursor& row);
 RunInfo read_run(Cursor& row);
-Problem read_problem(Cursor& row);      // valid, with a known length
+Problem read_problem(Cursor& row);      // valid; seq_len 0 of a plan for unknown lengths
 KernelConfig read_config(Cursor& row);  // of a variant that this program has
 void read_winner(Cursor& row, WinnerRecord* winner);
 void read_loss(Cursor& row, LossRecord* loss);

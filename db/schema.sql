@@ -53,12 +53,13 @@ CREATE TABLE run (
   free_memory_bytes INTEGER NOT NULL
 ) STRICT;
 
--- A shape. seq_len is the mean number of rows per request, rounded up; batch is the padded batch.
+-- A shape. seq_len is the mean number of rows per request, rounded up, or 0 for a plan that serves
+-- unknown lengths; batch is the padded batch.
 CREATE TABLE problem (
   id            INTEGER PRIMARY KEY,
   batch         INTEGER NOT NULL CHECK (batch BETWEEN 1 AND 65535),
   nhead         INTEGER NOT NULL CHECK (nhead BETWEEN 1 AND 128),
-  seq_len       INTEGER NOT NULL CHECK (seq_len BETWEEN 1 AND 16777215),
+  seq_len       INTEGER NOT NULL CHECK (seq_len BETWEEN 0 AND 16777215),
   q_len         INTEGER NOT NULL CHECK (q_len BETWEEN 1 AND 8),
   kv_dtype      TEXT NOT NULL CHECK (kv_dtype IN ('bf16', 'fp8')),
   page_size     INTEGER NOT NULL CHECK (page_size = 1 OR page_size IN (16, 64)),

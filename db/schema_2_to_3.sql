@@ -1,5 +1,26 @@
 -- SPDX-License-Identifier: MIT
--- Schema 3: rounds of neighbours' winners, and the table of their losses.
+-- Schema 3: rounds of neighbours' winners, the table of their losses, and problems of unknown length.
+
+CREATE TABLE problem_3 (
+  id            INTEGER PRIMARY KEY,
+  batch         INTEGER NOT NULL CHECK (batch BETWEEN 1 AND 65535),
+  nhead         INTEGER NOT NULL CHECK (nhead BETWEEN 1 AND 128),
+  seq_len       INTEGER NOT NULL CHECK (seq_len BETWEEN 0 AND 16777215),
+  q_len         INTEGER NOT NULL CHECK (q_len BETWEEN 1 AND 8),
+  kv_dtype      TEXT NOT NULL CHECK (kv_dtype IN ('bf16', 'fp8')),
+  page_size     INTEGER NOT NULL CHECK (page_size = 1 OR page_size IN (16, 64)),
+  shared_prefix INTEGER NOT NULL CHECK (shared_prefix BETWEEN 0 AND seq_len),
+  share_group   INTEGER NOT NULL CHECK (share_group BETWEEN 1 AND 65535),
+  imbalance     INTEGER NOT NULL CHECK (imbalance = 1 OR imbalance IN (2, 4, 8)),
+  pool          TEXT NOT NULL CHECK (pool IN ('small', 'large')),
+  UNIQUE (batch, nhead, seq_len, q_len, kv_dtype, page_size, shared_prefix, share_group, imbalance,
+          pool)
+) STRICT;
+INSERT INTO problem_3
+SELECT id, batch, nhead, seq_len, q_len, kv_dtype, page_size, shared_prefix, share_group, imbalance, pool
+FROM problem;
+DROP TABLE problem;
+ALTER TABLE problem_3 RENAME TO problem;
 
 CREATE TABLE round_3 (
   id        INTEGER PRIMARY KEY,

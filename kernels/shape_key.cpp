@@ -6,9 +6,9 @@
 namespace mla {
 namespace {
 
-// Bits of each field, from the top: 2 kind, 16 batch, 7 nhead - 1, 3 q_len - 1, 1 dtype, 2 page,
+// Bits of each field, from the top: 6 kind, 16 batch, 7 nhead - 1, 3 q_len - 1, 1 dtype, 2 page,
 // 2 sharing, 2 imbalance, 1 pool, 24 length.
-enum class Kind : uint64_t { kExact = 1, kBucket = 2, kFamily = 3 };
+enum class Kind : uint64_t { kExact = 1, kBucket = 2, kFamily = 3, kRobust = 4 };
 
 bool in_range(const Problem& p) noexcept {
   return p.batch >= 1 && p.batch <= kMaxBatch && p.nhead >= 1 && p.nhead <= kMaxHeads &&
@@ -52,6 +52,13 @@ ShapeKey bucket_key(const Problem& problem) noexcept {
 
 ShapeKey family_key(const Problem& problem) noexcept {
   return in_range(problem) ? pack(Kind::kFamily, problem, 0, 0) : kNoKey;
+}
+
+ShapeKey robust_key(const Problem& problem) noexcept {
+  if (problem.seq_len != 0 || problem.shared_prefix != 0) return kNoKey;
+  Problem of_any_length = problem;
+  of_any_length.seq_len = kMaxSeqLen;
+  return in_range(of_any_length) ? pack(Kind::kRobust, of_any_length, problem.batch, 0) : kNoKey;
 }
 
 int32_t length_bucket(int64_t seq_len) noexcept {

@@ -20,6 +20,7 @@ struct RulingRow {
   bool carries;  // and as bucketed, at other lengths of the bucket
   const char* exact_reason;
   const char* bucket_reason;
+  const char* robust_reason;
 };
 constexpr RulingRow kRulings[] = {
     {Ruling::kWinner,
@@ -27,38 +28,50 @@ constexpr RulingRow kRulings[] = {
      true,
      true,
      "tuned at this very shape",
-     "tuned at a length of this bucket"},
+     "tuned at a length of this bucket",
+     "of least worst-case regret over the lengths it was measured at"},
     {Ruling::kVerifyAgain,
      true,
      true,
      false,
      "tuned at this very shape in another environment: verify again",
-     "the tuned lengths of this bucket have to be verified again"},
-    {Ruling::kDefaultBest, false, true, true, "default is best here", "default is best here"},
+     "the tuned lengths of this bucket have to be verified again",
+     "the plan for unknown lengths has to be verified again"},
+    {Ruling::kDefaultBest,
+     false,
+     true,
+     true,
+     "default is best here",
+     "default is best here",
+     "default is best over the lengths measured"},
     {Ruling::kUndecided,
      false,
      true,
      true,
      "no candidate was certain to beat the default here",
-     "no candidate was certain to beat the default here"},
+     "no candidate was certain to beat the default here",
+     "default is best over the lengths measured"},
     {Ruling::kDemoted,
      false,
      false,
      false,
      "demoted: the winner no longer holds here",
-     "demoted: the winner of this bucket no longer holds"},
+     "demoted: the winner of this bucket no longer holds",
+     "demoted: the plan for unknown lengths no longer holds"},
     {Ruling::kFailed,
      false,
      false,
      false,
      "this shape could not be measured",
-     "the tuned lengths of this bucket could not be measured"},
+     "the tuned lengths of this bucket could not be measured",
+     "unknown lengths could not be measured"},
     {Ruling::kDisagree,
      false,
      false,
      false,
      "tuned rows of this shape disagree",
-     "tuned lengths of this bucket disagree"},
+     "tuned lengths of this bucket disagree",
+     "plans for unknown lengths disagree"},
 };
 
 // Entries are rulings by number.
@@ -128,11 +141,7 @@ LookupTable::LookupTable(const std::vector<std::string>& paths,
       failed_files_(loaded.failed_files) {}
 
 Answer LookupTable::find(const Problem& problem, ShapeKey exact) const noexcept {
-  if (exact == kNoKey) {
-    const bool unknown_length = problem.seq_len == 0;
-    return default_answer(
-        problem, Source::kDefault, unknown_length ? "length unknown" : "shape out of range");
-  }
+  if (exact == kNoKey) return robust_answer(problem);
   if (const ShapeEntry* entry = table_.find(exact)) return exact_answer(problem, *entry);
   if (const ShapeEntry* entry = table_.find(bucket_key(problem))) {
     return bucketed_answer(problem, *entry);
@@ -141,6 +150,22 @@ Answer LookupTable::find(const Problem& problem, ShapeKey exact) const noexcept 
     return interpolated_answer(problem, *cell);
   }
   return default_in_range(problem, "shape not tuned");
+}
+
+Answer LookupTable::robust_answer(const Problem& problem) const noexcept {
+  const ShapeKey key = robust_key(problem);
+  if (key == kNoKey) return default_answer(problem, Source::kDefault, "shape out of range");
+  const ShapeEntry* entry = table_.find(key);
+  if (entry == nullptr) return default_in_range(problem, "length unknown");
+  const RulingRow& ruling = kRulings[entry->ruling];
+  if (!ruling.carries) return default_in_range(problem, ruling.robust_reason);
+  return {.config = ruling.wins ? unpack_config(entry->config) : default_policy_(problem),
+          .source = Source::kRobust,
+          .reason = ruling.robust_reason,
+          .gain = entry->gain,
+          .winner_id = static_cast<int64_t>(entry->winner_id),
+          .database_index = static_cast<int32_t>(entry->database),
+          .database = paths_[entry->database].c_str()};
 }
 
 Answer LookupTable::exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept {

@@ -49,7 +49,8 @@ struct Answer {
 // Order: exact key, bucket key, cell between tuned shapes, default. Of several rows with one exact
 // key the last file's count. A bucket answers only where all its tuned lengths agree on one winner;
 // a cell with a winner that holds at all its corners (selection.h) where batch, length, waves and
-// trips are near the nearest of them. Neither does just past a full wave (wave_edge.h).
+// trips are near the nearest of them. Neither does just past a full wave (wave_edge.h). An unknown
+// length has a key of its own.
 class LookupTable {
  public:
   // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file
@@ -96,6 +97,7 @@ class LookupTable {
               const DefaultPolicy& default_policy,
               LoadedEntries loaded);
 
+  Answer robust_answer(const Problem& problem) const noexcept;
   Answer exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
   Answer bucketed_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
   Answer interpolated_answer(const Problem& problem, const CellTable::Cell& cell) const noexcept;

@@ -114,15 +114,17 @@ void add_cells(const std::vector<TunedRow>& rows,
   std::sort(losses.begin(), losses.end(), before);
   std::vector<GridPoint> points;
   points.reserve(rows.size());
+  std::vector<const TunedRow*> at;  // of each point
   for (const TunedRow& row : rows) {
     const Evidence& of = evidence[row.evidence];
+    if (of.family == kNoKey) continue;
     points.push_back({of.family, row.need.first_batch, of.seq_len});
+    at.push_back(&row);
   }
   for_each_cell(points, [&](const GridCell& cell) {
     std::vector<Corner> corners;
     for (const size_t index : cell.corners) {
-      const TunedRow& row = rows[index];
-      corners.push_back(make_corner(row, evidence[row.evidence], losses));
+      corners.push_back(make_corner(*at[index], evidence[at[index]->evidence], losses));
     }
     const Selection selection = select_between(corners);
     loaded->cells.add(cell, selection);
@@ -130,7 +132,7 @@ void add_cells(const std::vector<TunedRow>& rows,
     for (const ShapeEntry& entry : selection.candidates) {
       fingerprint->add(entry.config);
       if (!is_winner(static_cast<Ruling>(entry.ruling))) continue;
-      SplitsNeed need = rows[cell.corners.front()].need;
+      SplitsNeed need = at[cell.corners.front()]->need;
       need.first_batch = static_cast<uint16_t>(cell.first_batch);
       need.last_batch = static_cast<uint16_t>(cell.last_batch);
       need.splits = unpack_config(entry.config).splits;
@@ -169,7 +171,9 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
   for_each_run(
       rows,
       [](const TunedRow& row) { return row.bucket; },
-      [&](auto first, auto last) { loaded.entries.push_back(merge(first->bucket, first, last)); });
+      [&](auto first, auto last) {
+        if (first->bucket != kNoKey) loaded.entries.push_back(merge(first->bucket, first, last));
+      });
   return loaded;
 }
 

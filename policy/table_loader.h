@@ -24,10 +24,10 @@ struct SplitsNeed {
 };
 
 struct LoadedEntries {
-  std::vector<ShapeEntry> entries;  // exact and bucket keys, each once
+  std::vector<ShapeEntry> entries;  // exact, robust and bucket keys, each once
   CellTable cells;
   std::vector<SplitsNeed> needs;  // each (batches, q_len, nhead) once
-  int64_t shapes = 0;             // exact keys among `entries`
+  int64_t shapes = 0;             // exact and robust keys among `entries`
   uint64_t fingerprint = 0;       // of what is advised
   int64_t failed_files = 0;
   std::vector<std::string> warnings;  // at most one line per file

@@ -32,7 +32,7 @@ bool make_row(const db::SnapshotRow& from,
               const DefaultPolicy& default_policy,
               TunedRow* row,
               Evidence* evidence) {
-  row->entry.key = exact_key(from.problem);
+  row->entry.key = from.problem.seq_len == 0 ? robust_key(from.problem) : exact_key(from.problem);
   row->bucket = bucket_key(from.problem);
   if (row->entry.key == kNoKey || !pack_config(from.config, &row->entry.config)) return false;
   const Ruling kind = ruling(from);

@@ -13,7 +13,7 @@ namespace mla::policy {
 
 // What only the cells around a row ask for. Apart from the row, which is sorted twice.
 struct Evidence {
-  ShapeKey family = kNoKey;
+  ShapeKey family = kNoKey;     // kNoKey for an unknown length
   uint64_t default_config = 0;  // pack_config() of the live default
   int64_t tuning_id = 0;
   int64_t seq_len = 0;
@@ -22,8 +22,8 @@ struct Evidence {
 };
 
 struct TunedRow {
-  ShapeEntry entry;  // under its exact key
-  ShapeKey bucket = kNoKey;
+  ShapeEntry entry;          // under its exact or robust key
+  ShapeKey bucket = kNoKey;  // kNoKey for an unknown length
   SplitsNeed need;
   uint32_t evidence = 0;  // index
 };

@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/grid.h"
 #include "tools/json.h"
+#include "tools/lengths.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 #include "tools/run_info.h"
@@ -47,7 +48,9 @@ std::vector<KernelConfig> only_configs(const Options& options,
   return configs;
 }
 
-tuner::SessionOptions session_options(const Options& options, std::vector<KernelConfig> only) {
+tuner::SessionOptions session_options(const Options& options,
+                                      std::vector<KernelConfig> only,
+                                      std::vector<tuner::LengthShare> lengths) {
   tuner::SessionOptions session;
   session.seed = options.seed;
   session.budget_s = options.budget_s;
@@ -56,6 +59,7 @@ tuner::SessionOptions session_options(const Options& options, std::vector<Kernel
   session.baseline = options.baseline;
   session.retune = options.retune;
   session.only = std::move(only);
+  session.lengths = std::move(lengths);
   return session;
 }
 
@@ -70,7 +74,8 @@ tuner::SessionResult measure(const Options& options,
                              tuner::CandidateSource& source,
                              const std::string& database,
                              const std::vector<Problem>& problems,
-                             std::vector<KernelConfig> only) {
+                             std::vector<KernelConfig> only,
+                             std::vector<tuner::LengthShare> lengths) {
   db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
   install_stop_signals();
   ProgressOptions shown;
@@ -84,7 +89,7 @@ tuner::SessionResult measure(const Options& options,
       &store,
       run_info(options),
       problems,
-      session_options(options, std::move(only)),
+      session_options(options, std::move(only), std::move(lengths)),
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
       stop_requested());
   progress.clear();
@@ -99,6 +104,11 @@ int cmd_run(const Options& given) {
   options.device = device_spec(given.device);
   const std::string database = own_database(options.databases);
   const auto source = tuner::open_source(options.device, self_executable());
+  const std::vector<tuner::LengthShare> lengths = chosen_lengths(options);
+  if (!lengths.empty()) {
+    options.seq_len.clear();
+    for (const tuner::LengthShare& length : lengths) options.seq_len.push_back(length.seq_len);
+  }
   const std::vector<Problem> problems = chosen_problems(options, *source);
   const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
   if (options.dry_run) {
@@ -109,7 +119,7 @@ int cmd_run(const Options& given) {
   run.device_spec = options.device;
   run.device = source->info();
   run.database = database;
-  const tuner::SessionResult result = measure(options, *source, database, problems, only);
+  const tuner::SessionResult result = measure(options, *source, database, problems, only, lengths);
   run.result = &result;
   const int status = run_status(result, stop_signal());
   run.status = run_status_text(status);

@@ -153,6 +153,14 @@ std::string run_json(const RunDocument& run) {
   const tuner::CrossingCounts& crossing = run.result->crossing;
   document["crossing"] = {
       {"planned", crossing.planned}, {"held", crossing.held}, {"lost", crossing.lost}};
+  document["unknown_length"] = Json::array();
+  for (const tuner::RobustPlan& plan : run.result->robust) {
+    document["unknown_length"].push_back({{"problem", json_problem(plan.winner.problem)},
+                                          {"config", json_config(plan.winner.config)},
+                                          {"worst_regret", json_number(plan.worst_regret)},
+                                          {"worst_gain", json_number(plan.winner.gain_low)},
+                                          {"best_gain", json_number(plan.winner.gain_high)}});
+  }
   document["elapsed_s"] = json_number(run.result->elapsed_s);
   document["device_s"] = json_number(run.result->device_s);
   return json_text(document);

@@ -55,9 +55,11 @@ struct Options {
   uint64_t seed = 1;
   std::string baseline = "default";
   bool dry_run = false, retune = false;
-  int64_t canary = 0;  // winners that are verified at most; 0: all
-  bool stale = false;  // only those of another environment
-  int64_t shapes = 0;  // that are evaluated; 0: the verb's default
+  bool unknown_length = false;
+  std::string lengths;  // file with a histogram of lengths
+  int64_t canary = 0;   // winners that are verified at most; 0: all
+  bool stale = false;   // only those of another environment
+  int64_t shapes = 0;   // that are evaluated; 0: the verb's default
 
   bool json = false, explain = false, strict = false;
   bool progress = true, quiet = false, verbose = false;

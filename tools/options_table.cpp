@@ -142,6 +142,10 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->splits = parse_list(v, 1, kMaxBatch); }},
     {"retune", 0, "", false, kTuning, "measure again what the database already answers", kRun,
      [](Options* o, const std::string&) { o->retune = true; }},
+    {"unknown-length", 0, "", false, kTuning, "also a plan per batch for unknown lengths, over those of --seq-len (1024:131072:x2)", kRun,
+     [](Options* o, const std::string&) { o->unknown_length = true; }},
+    {"lengths", 0, "FILE", false, kTuning, "the same over a serving histogram of 'rows count' lines, in place of --seq-len", kRun,
+     [](Options* o, const std::string& v) { o->lengths = text_value(v); }},
     {"dry-run", 'n', "", false, kTuning, "print the plan and measure nothing (db prune: remove nothing)", kRun | kDb,
      [](Options* o, const std::string&) { o->dry_run = true; }},
 

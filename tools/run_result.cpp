@@ -77,6 +77,20 @@ std::string crossing_text(const tuner::CrossingCounts& crossing) {
                      left > 0 ? fmt::format(", {} not measured yet", left) : "");
 }
 
+std::string robust_text(const std::vector<tuner::RobustPlan>& plans) {
+  std::string text;
+  for (const tuner::RobustPlan& plan : plans) {
+    const db::WinnerRecord& winner = plan.winner;
+    text += fmt::format("unknown length: {}: worst regret {:.2f}%, {} to {} over the default, {}\n",
+                        shape_options(winner.problem),
+                        100 * plan.worst_regret,
+                        percent_text(winner.gain_low),
+                        percent_text(winner.gain_high),
+                        to_text(winner.config));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string run_text(const RunDocument& run, const Terminal& terminal) {
@@ -90,7 +104,7 @@ std::string run_text(const RunDocument& run, const Terminal& terminal) {
                      duration_text(run.result->elapsed_s),
                      count_text(run.result->samples_measured),
                      count_text(run.result->samples_reused)) +
-         crossing_text(run.result->crossing);
+         crossing_text(run.result->crossing) + robust_text(run.result->robust);
 }
 
 std::string next_steps(const RunDocument& run, int status) {

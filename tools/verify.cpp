@@ -124,8 +124,8 @@ std::vector<StoredWinner> current_winners(const std::vector<std::string>& databa
   std::vector<StoredWinner> winners;
   for (auto& [problem, row] : rows) {
     const db::WinnerRecord& winner = row.summary.winner;
-    const bool answers =
-        winner.verdict == db::Verdict::kFaster && winner.status != db::WinnerStatus::kDemoted;
+    const bool answers = winner.problem.seq_len > 0 && winner.verdict == db::Verdict::kFaster &&
+                         winner.status != db::WinnerStatus::kDemoted;
     if (answers) winners.push_back(std::move(row));
   }
   std::sort(winners.begin(), winners.end(), [](const StoredWinner& a, const StoredWinner& b) {

@@ -21,7 +21,8 @@ struct StoredWinner {
   bool stale = false;  // measured in another environment, or marked
 };
 
-// The winners that lookups on `device` answer with, those that take longest first. Of one shape the
+// The winners that lookups on `device` answer with where the length is known, those that take
+// longest first. Of one shape the
 // last database's row counts. Throws Error(kDatabase) for a file that cannot be read.
 std::vector<StoredWinner> current_winners(const std::vector<std::string>& databases,
                                           const DeviceInfo& device,

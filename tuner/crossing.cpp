@@ -38,8 +38,9 @@ double placebo_noise(const std::vector<db::RoundRecord>& rounds) {
 
 std::vector<CrossTask> plan_crossing(
     const std::vector<CrossPoint>& points,
+    const std::vector<std::vector<size_t>>& groups,
     const Space& space,
-    const std::function<bool(const CrossPoint& point, const KernelConfig& config)>& known) {
+    const std::function<bool(size_t point, const KernelConfig& config)>& known) {
   std::vector<policy::GridPoint> grid;
   for (const CrossPoint& point : points)
     grid.push_back({family_key(point.problem), point.problem.batch, point.problem.seq_len});
@@ -49,8 +50,13 @@ std::vector<CrossTask> plan_crossing(
     if (config == point.default_config || (point.wins && config == point.config)) return;
     std::vector<KernelConfig>& configs = wanted[at];
     if (std::find(configs.begin(), configs.end(), config) != configs.end()) return;
-    if (space.violation(point.problem, config) || known(point, config)) return;
+    if (space.violation(point.problem, config) || known(at, config)) return;
     configs.push_back(config);
+  };
+  const auto want_each = [&](const std::vector<size_t>& group) {
+    for (const size_t from : group)
+      for (const size_t at : group)
+        if (points[from].wins) want(at, points[from].config);
   };
   policy::for_each_cell(grid, [&](const policy::GridCell& cell) {
     bool here = false;
@@ -58,11 +64,9 @@ std::vector<CrossTask> plan_crossing(
       if (!points[corner].usable) return;
       here = here || points[corner].here;
     }
-    if (!here) return;
-    for (const size_t from : cell.corners)
-      for (const size_t at : cell.corners)
-        if (points[from].wins) want(at, points[from].config);
+    if (here) want_each(cell.corners);
   });
+  for (const std::vector<size_t>& group : groups) want_each(group);
   std::vector<CrossTask> tasks;
   for (auto& [point, configs] : wanted)
     if (!configs.empty()) tasks.push_back({point, std::move(configs)});

@@ -21,7 +21,8 @@ struct CrossPoint {
   int64_t tuning_id = 0;
   bool usable = true;  // false: a lookup asks nothing of its surroundings, so nothing is measured
   bool here = true;    // of this session; cells without such a corner are another session's
-  bool wins = false;   // `config` beat the default
+  bool wins = false;   // `config` beat the default, by `gain`
+  double gain = 0;
   KernelConfig config;
   KernelConfig default_config;
 };
@@ -32,12 +33,14 @@ struct CrossTask {
   std::vector<KernelConfig> configs;
 };
 
-// For every cell (policy/shape_grid.h) the winner of each corner at every other corner, less what
-// is legal nowhere there, what is known and what is the default. Points in the order of `points`.
+// For every cell (policy/shape_grid.h) the winner of each corner at every other corner, and the
+// same within each of `groups`; less what is not legal there, what is known and what is the
+// default. Points in the order of `points`.
 std::vector<CrossTask> plan_crossing(
     const std::vector<CrossPoint>& points,
+    const std::vector<std::vector<size_t>>& groups,
     const Space& space,
-    const std::function<bool(const CrossPoint& point, const KernelConfig& config)>& known);
+    const std::function<bool(size_t point, const KernelConfig& config)>& known);
 
 // The losses that the rounds show. A configuration without a whole set of rounds has 0 of them.
 std::vector<db::LossRecord> judge_crossing(const std::vector<KernelConfig>& configs,

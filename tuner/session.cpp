@@ -12,6 +12,7 @@
 #include "policy/shape_grid.h"
 #include "tuner/budget.h"
 #include "tuner/crossing.h"
+#include "tuner/robust.h"
 #include "tuner/shape_tuning.h"
 
 namespace mla::tuner {
@@ -56,6 +57,7 @@ class Session {
     SessionResult result;
     for (size_t i = 0; i < problems_.size(); ++i) result.shapes.push_back(tune(i));
     result.crossing = cross();
+    result.robust = choose_plans();
     result.samples_measured = meter_.samples_measured;
     result.samples_reused = meter_.samples_reused;
     result.device_s = meter_.device_s;
@@ -132,6 +134,7 @@ class Session {
     point.usable = winner.verdict != db::Verdict::kFailed && winner.reference == kDefaultRole &&
                    winner.status == db::WinnerStatus::kActive;
     point.wins = winner.verdict == db::Verdict::kFaster;
+    point.gain = winner.gain;
     point.config = winner.config;
     point.default_config = winner.default_config;
     return point;
@@ -146,23 +149,28 @@ class Session {
     for (const CrossPoint& point : points_) seen.insert(point.problem);
     for (const db::TuningSummary& stored : store_->summaries())
       if (device_key(stored.device) == device && stored.environment == environment &&
-          seen.insert(stored.winner.problem).second)
+          stored.winner.problem.seq_len > 0 && seen.insert(stored.winner.problem).second)
         points_.push_back(cross_point(stored.winner, stored.tuning_id, false));
+  }
+
+  // What was measured at a point, here or before.
+  std::vector<db::LossRecord>& losses_at(size_t point) {
+    const auto [found, absent] = losses_.try_emplace(point);
+    if (absent && store_ != nullptr) found->second = store_->load_losses(points_[point].tuning_id);
+    return found->second;
   }
 
   CrossingCounts cross() {
     add_stored_points();
-    std::map<int64_t, std::vector<db::LossRecord>> stored;
-    const auto known = [&](const CrossPoint& point, const KernelConfig& config) {
-      if (store_ == nullptr) return false;
-      auto found = stored.find(point.tuning_id);
-      if (found == stored.end())
-        found = stored.emplace(point.tuning_id, store_->load_losses(point.tuning_id)).first;
-      return std::any_of(found->second.begin(), found->second.end(), [&](const auto& loss) {
+    groups_ = length_groups(points_, options_.lengths);
+    const auto known = [this](size_t point, const KernelConfig& config) {
+      const std::vector<db::LossRecord>& losses = losses_at(point);
+      return std::any_of(losses.begin(), losses.end(), [&](const db::LossRecord& loss) {
         return loss.config == config;
       });
     };
-    const std::vector<CrossTask> tasks = plan_crossing(points_, meter_.source.space(), known);
+    const std::vector<CrossTask> tasks =
+        plan_crossing(points_, groups_, meter_.source.space(), known);
     CrossingCounts counts;
     for (const CrossTask& task : tasks) counts.planned += static_cast<int64_t>(task.configs.size());
     if (counts.planned > 0) emit_crossing(ProgressEvent::Kind::kCrossBegin, tasks[0], counts);
@@ -180,9 +188,39 @@ class Session {
                                                          stop_)) {
         const bool held = loss.rounds > 0 && loss.loss <= policy::kLossBound;
         ++(held ? counts.held : counts.lost);
+        losses_at(task.point).push_back(loss);
       }
     }
     return counts;
+  }
+
+  std::vector<RobustPlan> choose_plans() {
+    std::vector<RobustPlan> plans;
+    for (const LengthGroup& group : groups_) {
+      std::vector<RobustPoint> points;
+      for (const size_t point : group) points.push_back({points_[point], losses_at(point)});
+      const std::optional<RobustChoice> choice =
+          choose_robust(points, options_.lengths, meter_.source.space());
+      if (!choice) continue;
+      RobustPlan& plan = plans.emplace_back();
+      plan.worst_regret = choice->worst_regret;
+      plan.winner = robust_winner(points, *choice);
+      plan.winner.workspace_bytes =
+          meter_.source.space().use(plan.winner.problem, choice->config).workspace_bytes;
+      keep_plan(plan.winner);
+    }
+    return plans;
+  }
+
+  void keep_plan(const db::WinnerRecord& winner) {
+    if (store_ == nullptr) return;
+    db::TuningKey key = key_of(winner.problem);
+    key.protocol += " lengths={" + lengths_text(options_.lengths) + "}";
+    const db::TuningState tuning = store_->open_tuning(run_id_, key);
+    const std::optional<db::WinnerRecord> stored = store_->load_winner(tuning.id);
+    // The same evidence gives the same plan, until a shape is tuned anew.
+    if (!stored || stored->config != winner.config || stored->gain != winner.gain)
+      store_->finish_tuning(tuning.id, winner);
   }
 
   void emit_crossing(ProgressEvent::Kind kind,
@@ -217,6 +255,8 @@ class Session {
   const std::atomic<bool>& stop_;
   const Budget budget_;
   std::vector<CrossPoint> points_;  // shapes with an answer
+  std::vector<LengthGroup> groups_;
+  std::map<size_t, std::vector<db::LossRecord>> losses_;  // by point
   int64_t run_id_ = 0;
 };
 

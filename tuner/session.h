@@ -16,6 +16,11 @@
 
 namespace mla::tuner {
 
+struct LengthShare {
+  int64_t seq_len = 0;
+  double share = 1;  // weight in a mean; the worst case asks all lengths alike
+};
+
 // Without a budget and a limit of configurations every one of the listing is measured at least
 // once.
 struct SessionOptions {
@@ -27,6 +32,8 @@ struct SessionOptions {
   bool retune = false;               // measure again what is finished
   // Restricts the search to these configurations (beside the default); empty: the space's listing.
   std::vector<KernelConfig> only;
+  // For every batch that was tuned at all of these also a plan for unknown lengths; empty: none.
+  std::vector<LengthShare> lengths;
 };
 
 // Every option that changes what is measured, as canonical text (TuningKey::protocol).
@@ -74,8 +81,15 @@ struct CrossingCounts {
   int64_t lost = 0;     // lost by more, or could not be measured
 };
 
+// A plan for a batch of unknown length (robust.h), over the lengths of the options.
+struct RobustPlan {
+  db::WinnerRecord winner;  // of a problem of seq_len 0
+  double worst_regret = 0;  // over the best winner of each length
+};
+
 struct SessionResult {
   std::vector<ShapeResult> shapes;
+  std::vector<RobustPlan> robust;
   CrossingCounts crossing;  // planned - held - lost were left out by the budget or a stop
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;

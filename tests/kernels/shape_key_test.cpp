@@ -49,6 +49,32 @@ BOOST_AUTO_TEST_CASE(a_bucket_key_differs_from_every_exact_key) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_unknown_length_has_a_robust_key_and_no_other) {
+  Problem p = base();
+  BOOST_TEST(robust_key(p) == kNoKey);
+  const ShapeKey family = family_key(p);
+  p.seq_len = 0;
+  BOOST_TEST(robust_key(p) != kNoKey);
+  BOOST_TEST(robust_key(p) != family);
+  for (const ShapeKey key : {exact_key(p), bucket_key(p), family_key(p)}) BOOST_TEST(key == kNoKey);
+  Problem other = p;
+  other.batch = 9;
+  BOOST_TEST(robust_key(other) != robust_key(p));
+}
+
+BOOST_AUTO_TEST_CASE(the_lengths_of_buckets_cover_all_and_never_overlap) {
+  int64_t next = 1;
+  for (int32_t bucket = 0; bucket <= length_bucket(kMaxSeqLen); ++bucket) {
+    const LengthRange range = bucket_lengths(bucket);
+    if (range.first > range.last) continue;
+    BOOST_TEST_REQUIRE(range.first == next, bucket);
+    BOOST_TEST_REQUIRE(length_bucket(range.first) == bucket);
+    BOOST_TEST_REQUIRE(length_bucket(range.last) == bucket);
+    next = range.last + 1;
+  }
+  BOOST_TEST(next > kMaxSeqLen);
+}
+
 BOOST_AUTO_TEST_CASE(the_integer_bucket_is_the_rounded_logarithm) {
   for (int64_t seq_len = 1; seq_len <= kMaxSeqLen; seq_len += 1 + seq_len / 1000) {
     const double exact = 4 * std::log2(static_cast<double>(seq_len));

@@ -158,6 +158,27 @@ BOOST_AUTO_TEST_CASE(an_unknown_length_answers_the_default) {
   check_is_default(table.find(shape(16, 0)), default_config(shape(16, 68000)), "length unknown");
 }
 
+BOOST_AUTO_TEST_CASE(an_unknown_length_answers_the_plan_of_its_batch) {
+  {
+    TunedDatabase database(path());
+    database.add_winner(shape(16, 0), "splits=40");
+    database.add_winner(shape(16, 68000), "wait=partial");
+    database.add_verdict(shape(24, 0), db::Verdict::kDefaultBest);
+  }
+  const LookupTable table({path()}, space);
+  BOOST_TEST(table.warnings().empty());
+  const Answer answer = table.find(shape(16, 0));
+  BOOST_TEST(name(answer.source) == "robust");
+  BOOST_TEST(answer.config.splits == 40);
+  BOOST_TEST(answer.gain == 0.05f);
+  BOOST_TEST(table.workspace_bound(16, 1, 12) >= workspace_bytes(16, 1, 12, 40));
+  BOOST_TEST(name(table.find(shape(24, 0)).source) == "robust");
+  BOOST_TEST(table.find(shape(24, 0)).reason == "default is best over the lengths measured");
+  check_is_default(table.find(shape(17, 0)), default_config(shape(17, 0)), "length unknown");
+  BOOST_TEST(table.find(shape(16, 68000)).config.splits == 16);
+  BOOST_TEST(!table.find(shape(16, 0, 129)).shape_in_range);
+}
+
 BOOST_AUTO_TEST_CASE(a_demoted_row_answers_the_default_and_hides_the_file_below) {
   TunedDatabase(path("shipped.db")).add_winner(shape(16, 68000), "wait=partial");
   TunedDatabase(path("own.db")).add(shape(16, 68000), "wait=partial", db::WinnerStatus::kDemoted);

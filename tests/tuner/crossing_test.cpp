@@ -17,7 +17,7 @@ using namespace mla::tuner;
 
 namespace {
 
-constexpr auto kNothingKnown = [](const CrossPoint&, const KernelConfig&) { return false; };
+constexpr auto kNothingKnown = [](size_t, const KernelConfig&) { return false; };
 
 struct Fixture {
   CrossPoint point(int batch, int64_t seq_len, const std::string& winner = "") const {
@@ -30,7 +30,7 @@ struct Fixture {
     return point;
   }
   std::vector<CrossTask> plan(const std::vector<CrossPoint>& points) const {
-    return plan_crossing(points, source.space(), kNothingKnown);
+    return plan_crossing(points, {}, source.space(), kNothingKnown);
   }
 
   AnalyticSource source{AnalyticOptions{}};
@@ -85,8 +85,8 @@ BOOST_FIXTURE_TEST_CASE(nothing_is_planned_that_is_known_illegal_elsewhere_or_th
                         Fixture) {
   const CrossPoint kept = point(16, 4096), tuned = point(24, 4096, "splits=4");
   BOOST_TEST(plan({kept, tuned}).size() == 1u);
-  const auto all_known = [](const CrossPoint&, const KernelConfig&) { return true; };
-  BOOST_TEST(plan_crossing({kept, tuned}, source.space(), all_known).empty());
+  const auto all_known = [](size_t, const KernelConfig&) { return true; };
+  BOOST_TEST(plan_crossing({kept, tuned}, {}, source.space(), all_known).empty());
   // Split-major order needs more than one request.
   BOOST_TEST(plan({point(1, 4096), point(3, 4096, "splits=8 order=split_major")}).empty());
   CrossPoint same_as_default = tuned;

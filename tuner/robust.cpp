@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/robust.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+#include "policy/selection.h"
+
+namespace mla::tuner {
+namespace {
+
+// Worst cases that differ by less than this are decided by the mean.
+constexpr double kRegretStep = 0.001;
+
+constexpr double kUnusable = std::numeric_limits<double>::infinity();
+
+// Time over the default's time; infinite where it could not be measured or was too noisy, and
+// nothing where nobody has tried.
+std::optional<double> time_ratio(const RobustPoint& at,
+                                 const KernelConfig& config,
+                                 const Space& space) {
+  if (config == at.point.default_config) return 1.0;
+  if (at.point.wins && config == at.point.config) return 1 / (1 + at.point.gain);
+  for (const db::LossRecord& loss : at.losses) {
+    if (loss.config != config) continue;
+    const bool usable = loss.rounds > 0 && loss.placebo_noise <= policy::kMaxPlaceboNoise;
+    return usable ? 1 + loss.loss : kUnusable;
+  }
+  if (space.violation(at.point.problem, config)) return kUnusable;
+  return std::nullopt;
+}
+
+struct Candidate {
+  RobustChoice choice;
+  std::vector<double> ratios;  // by length
+};
+
+// `best`: the least ratio at each length.
+void judge(const std::vector<double>& best,
+           const std::vector<LengthShare>& lengths,
+           Candidate* candidate) {
+  RobustChoice& choice = candidate->choice;
+  choice.worst_gain = std::numeric_limits<double>::max();
+  choice.best_gain = -1;
+  double log_mean = 0, shares = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const double ratio = candidate->ratios[i];
+    choice.worst_regret = std::max(choice.worst_regret, ratio / best[i] - 1);
+    choice.worst_gain = std::min(choice.worst_gain, 1 / ratio - 1);
+    choice.best_gain = std::max(choice.best_gain, 1 / ratio - 1);
+    log_mean -= lengths[i].share * std::log(ratio);
+    shares += lengths[i].share;
+  }
+  choice.mean_gain = std::expm1(log_mean / shares);
+}
+
+bool better(const RobustChoice& a, const RobustChoice& b) {
+  if (std::abs(a.worst_regret - b.worst_regret) > kRegretStep)
+    return a.worst_regret < b.worst_regret;
+  return a.mean_gain > b.mean_gain;
+}
+
+}  // namespace
+
+std::vector<LengthShare> default_lengths() {
+  std::vector<LengthShare> lengths;
+  for (int64_t seq_len = 1024; seq_len <= 131072; seq_len *= 2) lengths.push_back({seq_len, 1});
+  return lengths;
+}
+
+std::string lengths_text(const std::vector<LengthShare>& lengths) {
+  std::string text;
+  for (const LengthShare& length : lengths) {
+    char share[32];
+    std::snprintf(share, sizeof share, "%.6g", length.share);
+    if (!text.empty()) text += ' ';
+    text += std::to_string(length.seq_len);
+    text += ':';
+    text += share;
+  }
+  return text;
+}
+
+std::vector<LengthGroup> length_groups(const std::vector<CrossPoint>& points,
+                                       const std::vector<LengthShare>& lengths) {
+  std::map<std::pair<ShapeKey, int32_t>, std::map<int64_t, size_t>> batches;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Problem& problem = points[i].problem;
+    if (points[i].usable && points[i].here)
+      batches[{family_key(problem), problem.batch}][problem.seq_len] = i;
+  }
+  std::vector<LengthGroup> groups;
+  for (const auto& [key, by_length] : batches) {
+    LengthGroup group;
+    for (const LengthShare& length : lengths) {
+      const auto found = by_length.find(length.seq_len);
+      if (found != by_length.end()) group.push_back(found->second);
+    }
+    if (!group.empty() && group.size() == lengths.size()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
+                                          const std::vector<LengthShare>& lengths,
+                                          const Space& space) {
+  std::vector<KernelConfig> configs = {group.front().point.default_config};
+  for (const RobustPoint& at : group)
+    if (at.point.wins &&
+        std::find(configs.begin(), configs.end(), at.point.config) == configs.end())
+      configs.push_back(at.point.config);
+
+  std::vector<Candidate> candidates;
+  std::vector<double> best(group.size(), kUnusable);
+  for (const KernelConfig& config : configs) {
+    Candidate candidate;
+    candidate.choice.config = config;
+    for (size_t i = 0; i < group.size(); ++i) {
+      const std::optional<double> ratio = time_ratio(group[i], config, space);
+      if (!ratio) return std::nullopt;
+      candidate.ratios.push_back(*ratio);
+      best[i] = std::min(best[i], *ratio);
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  std::erase_if(candidates, [](const Candidate& candidate) {
+    return std::any_of(candidate.ratios.begin(), candidate.ratios.end(), [](double ratio) {
+      return ratio > 1 + policy::kLossBound;
+    });
+  });
+  for (Candidate& candidate : candidates) judge(best, lengths, &candidate);
+  return std::min_element(
+             candidates.begin(),
+             candidates.end(),
+             [](const Candidate& a, const Candidate& b) { return better(a.choice, b.choice); })
+      ->choice;
+}
+
+db::WinnerRecord robust_winner(const std::vector<RobustPoint>& group, const RobustChoice& choice) {
+  const CrossPoint& point = group.front().point;
+  db::WinnerRecord winner;
+  winner.problem = point.problem;
+  winner.problem.seq_len = 0;
+  winner.default_config = point.default_config;
+  winner.config = winner.finalist = choice.config;
+  const bool wins = choice.config != point.default_config;
+  winner.verdict = wins ? db::Verdict::kFaster : db::Verdict::kDefaultBest;
+  winner.gain = winner.finalist_gain = choice.worst_gain;
+  winner.gain_low = choice.worst_gain;
+  winner.gain_high = choice.best_gain;
+  return winner;
+}
+
+}  // namespace mla::tuner
