@@ -46,7 +46,7 @@ endfunction()
 
 # The instances of stage 1, one source each, and the table of all: tile_n x teams of warps.
 function(mla_hip_nvidia_kernels result)
-  set(sources gpu/nv_launch.hip hip/nv_info.hip)
+  set(sources gpu/nv_launch.hip gpu/nv_row_map.hip hip/nv_info.hip)
   set(declarations "")
   set(entries "")
   foreach(TILE_N 16 32 64)
