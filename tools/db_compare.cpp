@@ -18,7 +18,7 @@ using ShapeId = std::pair<std::string, std::string>;  // device_key, to_text(pro
 std::string answer_text(const db::WinnerRecord& winner) {
   std::string text(name(winner.verdict));
   if (winner.status != db::WinnerStatus::kActive) text += fmt::format(" ({})", name(winner.status));
-  if (winner.gain != 0) text += " " + percent_text(winner.gain);
+  if (winner.gain != 0) text += fmt::format(" {}", percent_text(winner.gain));
   return text +
          fmt::format(", {} of {} rounds: {}", winner.wins, winner.rounds, to_text(winner.config));
 }
