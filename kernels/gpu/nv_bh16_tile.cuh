@@ -11,6 +11,7 @@
 
 #include "kernels/bh16_layout.h"
 #include "kernels/gpu/nv_ptx.cuh"
+#include "kernels/gpu/nv_score_exchange.cuh"
 
 namespace mla::gpu {
 
@@ -35,9 +36,9 @@ class Bh16Tile {
     __host__ __device__ const float& operator[](int i) const { return value[i]; }
   };
 
-  // team_exchange: two buffers of [4 warps][kScoreTiles][32 lanes] float4.
+  // team_exchange: see ScoreExchange.
   __device__ Bh16Tile(float4* team_exchange, int barrier_id)
-      : exchange_(team_exchange), barrier_id_(barrier_id) {}
+      : exchange_(team_exchange, barrier_id) {}
 
   __device__ static int lane() { return threadIdx.x % 32; }
   __device__ static int warp() { return threadIdx.x / 32 % kWarpsPerTeam; }
@@ -79,7 +80,7 @@ class Bh16Tile {
         for (int i = 0; i < 4; ++i) partial[0][t][i] += partial[1][t][i];
       }
     }
-    add_partial_scores(partial[0], scale);
+    exchange_.sum(partial[0], scale, score_);
   }
 
   // S = -inf at the block's rows from `rows` on.
@@ -265,51 +266,7 @@ class Bh16Tile {
     return pair[0] | uint32_t{pair[1]} << 16;
   }
 
-  __device__ static float4 sum_of_warps(const float4* buffer, int t, float scale) {
-    float4 part[kWarpsPerTeam];
-#pragma unroll
-    for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kScoreTiles + t) * 32 + lane()];
-    return make_float4(scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
-                       scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
-                       scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
-                       scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
-  }
-
-  // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
-  __device__ void add_partial_scores(const float (&partial)[kScoreTiles][4], float scale) {
-    float4* buffer = exchange_ + turn_ * kWarpsPerTeam * kScoreTiles * 32;
-    turn_ ^= 1;
-#pragma unroll
-    for (int t = 0; t < kScoreTiles; ++t) {
-      buffer[(warp() * kScoreTiles + t) * 32 + lane()] =
-          make_float4(partial[t][0], partial[t][1], partial[t][2], partial[t][3]);
-    }
-    named_barrier(barrier_id_, kTeamThreads);
-    if constexpr (kScoreTiles >= kWarpsPerTeam) {
-      // Each warp sums its share of the tiles: a second barrier costs less than to read all four
-      // partial sums of every tile in every warp.
-      constexpr int kShare = kScoreTiles / kWarpsPerTeam;
-#pragma unroll
-      for (int i = 0; i < kShare; ++i) {
-        const int t = warp() * kShare + i;
-        buffer[t * 32 + lane()] = sum_of_warps(buffer, t, scale);
-      }
-      named_barrier(barrier_id_, kTeamThreads);
-    }
-#pragma unroll
-    for (int t = 0; t < kScoreTiles; ++t) {
-      const float4 score =
-          kScoreTiles >= kWarpsPerTeam ? buffer[t * 32 + lane()] : sum_of_warps(buffer, t, scale);
-      score_[t][0] = score.x;
-      score_[t][1] = score.y;
-      score_[t][2] = score.z;
-      score_[t][3] = score.w;
-    }
-  }
-
-  float4* exchange_;
-  int barrier_id_;
-  int turn_ = 0;
+  ScoreExchange<kScoreTiles> exchange_;
   uint32_t query_[kSteps][4];
   float score_[kScoreTiles][4];
   float output_[kOutputTiles][4];

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The four warps of a team add their partial scores, each of a quarter of the columns, through
+// shared memory, so that every warp holds all scores.
+#pragma once
+
+#include "kernels/bh16_layout.h"
+#include "kernels/gpu/nv_ptx.cuh"
+
+namespace mla::gpu {
+
+// kTiles: m16n8 tiles of the scores.
+template <int kTiles>
+class ScoreExchange {
+ public:
+  // buffers: two of [4 warps][kTiles][32 lanes] float4.
+  __device__ ScoreExchange(float4* buffers, int barrier_id)
+      : buffers_(buffers), barrier_id_(barrier_id) {}
+
+  // scores = scale * the sum over the warps. Two buffers in turn: a warp that is one block ahead
+  // never writes what another still reads.
+  __device__ void sum(const float (&partial)[kTiles][4], float scale, float (&scores)[kTiles][4]) {
+    float4* buffer = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
+    turn_ ^= 1;
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+      buffer[(warp() * kTiles + t) * 32 + lane()] =
+          make_float4(partial[t][0], partial[t][1], partial[t][2], partial[t][3]);
+    }
+    named_barrier(barrier_id_, kTeamThreads);
+    if constexpr (kTiles >= kWarpsPerTeam) {
+      // Each warp sums its share of the tiles: a second barrier costs less than to read all four
+      // partial sums of every tile in every warp.
+      constexpr int kShare = kTiles / kWarpsPerTeam;
+#pragma unroll
+      for (int i = 0; i < kShare; ++i) {
+        const int t = warp() * kShare + i;
+        buffer[t * 32 + lane()] = sum_of_warps(buffer, t, scale);
+      }
+      named_barrier(barrier_id_, kTeamThreads);
+    }
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+      const float4 score =
+          kTiles >= kWarpsPerTeam ? buffer[t * 32 + lane()] : sum_of_warps(buffer, t, scale);
+      scores[t][0] = score.x;
+      scores[t][1] = score.y;
+      scores[t][2] = score.z;
+      scores[t][3] = score.w;
+    }
+  }
+
+ private:
+  __device__ static int lane() {
+    return threadIdx.x % 32;
+  }
+  __device__ static int warp() {
+    return threadIdx.x / 32 % kWarpsPerTeam;
+  }
+
+  __device__ static float4 sum_of_warps(const float4* buffer, int t, float scale) {
+    float4 part[kWarpsPerTeam];
+#pragma unroll
+    for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kTiles + t) * 32 + lane()];
+    return make_float4(scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
+                       scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
+                       scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
+                       scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
+  }
+
+  float4* buffers_;
+  int barrier_id_;
+  int turn_ = 0;
+};
+
+}  // namespace mla::gpu
