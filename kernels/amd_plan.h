@@ -21,7 +21,10 @@ struct AmdStage1 {
   bool wide = false;     // 64-bit addresses of KV rows
   bool products = true;  // false: only the copies
 
-  bool operator==(const AmdStage1&) const = default;
+  constexpr bool operator==(const AmdStage1& other) const {
+    return tile_n == other.tile_n && stages == other.stages && wait == other.wait &&
+           wide == other.wide && products == other.products;
+  }
 };
 
 // Workgroups of 64 * waves threads.

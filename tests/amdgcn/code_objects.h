@@ -20,10 +20,7 @@ inline constexpr Mode kModes[] = {{Completion::kLate, WaveOrder::kFirstAhead},
                                   {Completion::kEarly, WaveOrder::kFirstAhead},
                                   {Completion::kEarly, WaveOrder::kLastAhead}};
 
-inline CodeObject built_code_object(const std::string& name, const std::string& target) {
-  return read_code_object(std::string(MLA_TEST_CODE_OBJECTS) + "/" + name + "." + target + ".co",
-                          {MLA_LLVM_OBJDUMP, MLA_LLVM_READOBJ});
-}
+CodeObject built_code_object(const std::string& name, const std::string& target);
 
 // Kernel arguments in order, each at its natural alignment.
 class Arguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Three kernels a function: its value at constant arguments, per lane, and per workgroup in scalar
 // registers.
-#include "tests/amdgcn/device.h"
+#include "tests/amdgcn/device.cuh"
 #include "tests/amdgcn/fold_functions.h"
 
 namespace fold {

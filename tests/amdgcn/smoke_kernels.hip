@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Small kernels that touch each part of the machine: grids, divergence, barriers, copies into LDS,
 // matrix products.
-#include "tests/amdgcn/device.h"
+#include "tests/amdgcn/device.cuh"
 
 using namespace test_device;
 

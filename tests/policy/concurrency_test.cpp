@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(plans_during_reloads_are_right_and_all_counted) {
   {
     TunedDatabase database(path);
     for (int32_t batch = 1; batch <= 32; ++batch) {
-      database.add_winner(shape(batch, 68000), "stage1_warps=8");
+      database.add_winner(shape(batch, 68000), "tile_n=32");
     }
   }
   const OpenPolicy policy({path});
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(plans_during_reloads_are_right_and_all_counted) {
       for (uint64_t i = 0; i < kPlans; ++i) {
         const int32_t batch = 1 + static_cast<int32_t>((i + static_cast<uint64_t>(t)) % 32);
         const mla_plan plan = policy.plan(abi_shape(batch, 68000));
-        if (plan.source != MLA_SOURCE_EXACT || plan.stage1_warps != 8) ++wrong;
+        if (plan.source != MLA_SOURCE_EXACT || plan.tile_n != 32) ++wrong;
       }
       --running;
     });
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(plans_during_reloads_are_right_and_all_counted) {
 BOOST_AUTO_TEST_CASE(plans_during_changes_of_mode_and_pin_are_one_of_the_answers) {
   TemporaryDirectory directory;
   const std::string path = directory.file("tuning.db");
-  TunedDatabase(path).add_winner(shape(16, 68000), "stage1_warps=8");
+  TunedDatabase(path).add_winner(shape(16, 68000), "tile_n=32");
   const OpenPolicy policy({path});
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> wrong{0};
@@ -63,10 +63,10 @@ BOOST_AUTO_TEST_CASE(plans_during_changes_of_mode_and_pin_are_one_of_the_answers
     readers.emplace_back([&] {
       while (!stop) {
         const mla_plan plan = policy.plan(abi_shape(16, 68000));
-        const bool tuned = plan.splits == 16 && plan.stage1_warps == 8;
-        const bool off = plan.splits == 16 && plan.stage1_warps == 4;
-        const bool deterministic = plan.splits == 32 && plan.stage1_warps == 4;
-        const bool pinned = plan.splits == 7 && plan.stage1_warps == 4;
+        const bool tuned = plan.splits == 16 && plan.tile_n == 32;
+        const bool off = plan.splits == 16 && plan.tile_n == 64;
+        const bool deterministic = plan.splits == 32 && plan.tile_n == 64;
+        const bool pinned = plan.splits == 7 && plan.tile_n == 64;
         if (!tuned && !off && !deterministic && !pinned) ++wrong;
       }
     });

@@ -63,17 +63,17 @@ BOOST_AUTO_TEST_CASE(a_policy_opened_switched_off_touches_no_file_until_lookups_
 
 BOOST_AUTO_TEST_CASE(a_pin_holds_its_knobs_and_the_default_fills_the_gaps) {
   const OpenPolicy policy({good});
-  BOOST_TEST(mla_policy_pin(policy.get(), "splits=8 stage1_warps=8") == MLA_OK);
+  BOOST_TEST(mla_policy_pin(policy.get(), "splits=8 tile_n=32") == MLA_OK);
   for (const int32_t batch : {1, 16, 40}) {
     const mla_plan plan = policy.plan(abi_shape(batch, 68000));
     BOOST_TEST(plan.splits == 8);
-    BOOST_TEST(plan.stage1_warps == 8);
+    BOOST_TEST(plan.tile_n == 32);
     BOOST_TEST(plan.wait == 0);  // the default's, also where a winner is stored
-    BOOST_TEST(plan.tile_n == 64);
+    BOOST_TEST(plan.stage1_warps == 4);
     BOOST_TEST(plan.reason == "pinned");
     BOOST_TEST(plan.workspace_bytes <= workspace_bound(policy));
   }
-  BOOST_TEST(policy.text() == "pinned: splits=8 stage1_warps=8");
+  BOOST_TEST(policy.text() == "pinned: splits=8 tile_n=32");
   BOOST_TEST(mla_policy_pin(policy.get(), nullptr) == MLA_OK);
   BOOST_TEST(policy.plan(tuned_shape).source_name == "exact");
 }
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(equal_advice_has_an_equal_fingerprint_whatever_file_it_came
   same.add_verdict(shape(3, 1000), mla::db::Verdict::kUndecided);
   same.add_winner(tuned, "wait=partial");
   TunedDatabase(good).add_verdict(shape(3, 1000), mla::db::Verdict::kUndecided);
-  TunedDatabase(other).add_winner(tuned, "stage1_warps=8");
+  TunedDatabase(other).add_winner(tuned, "tile_n=32");
   const OpenPolicy policy({good});
   const uint64_t fingerprint = mla_policy_fingerprint(policy.get());
   BOOST_TEST(fingerprint == mla_policy_fingerprint(OpenPolicy({again}).get()));

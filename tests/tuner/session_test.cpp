@@ -179,7 +179,6 @@ BOOST_AUTO_TEST_CASE(a_search_begins_with_the_configurations_that_are_guessed_fa
     if (config == reference || config == drained || config == levers) continue;
     slowest_us = std::max(slowest_us, source.true_time_us(problem, config));
   }
-  BOOST_TEST(guessed.admissions.size() >= 5U);
   BOOST_TEST(slowest_us > 0);
   BOOST_TEST(slowest_us <= all_us[8]);  // the five fastest beside baselines and levers
 }
