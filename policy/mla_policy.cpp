@@ -122,12 +122,12 @@ mla_status mla_policy_reload(mla_policy* policy) try {
   return MLA_ERROR_INTERNAL;
 }
 
-mla_status mla_policy_set_mode(mla_policy* policy, mla_mode mode) try {
+mla_status mla_policy_set_mode(mla_policy* policy, int32_t mode) try {
   if (policy == nullptr || mode < MLA_MODE_LOOKUP || mode > MLA_MODE_DETERMINISTIC) {
     return MLA_ERROR_USAGE;
   }
   const std::lock_guard lock(policy->mutex);
-  return policy->set_mode(mode);
+  return policy->set_mode(static_cast<mla_mode>(mode));
 } catch (const std::exception&) {
   return MLA_ERROR_INTERNAL;
 }

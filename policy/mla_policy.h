@@ -111,8 +111,9 @@ MLA_POLICY_API mla_status mla_policy_reload(mla_policy* policy);
 
 /* For comparisons: what plans answer from now on; plans may be in progress. In a mode other than
  * lookup, and while something is pinned, the source of an answer is MLA_SOURCE_DISABLED. Files that
- * were not read so far, because the policy was opened in another mode, are read here. */
-MLA_POLICY_API mla_status mla_policy_set_mode(mla_policy* policy, mla_mode mode);
+ * were not read so far, because the policy was opened in another mode, are read here. mode: an
+ * mla_mode; another number is MLA_ERROR_USAGE. */
+MLA_POLICY_API mla_status mla_policy_set_mode(mla_policy* policy, int32_t mode);
 
 /* Holds knobs of every plan at the values of a text like "splits=32 wait=partial"; the default
  * policy fills the gaps, and answers alone where the result is not legal for a shape. Null or empty

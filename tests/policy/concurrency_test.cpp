@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(plans_during_changes_of_mode_and_pin_are_one_of_the_answers
     });
   }
   for (int i = 0; i < 500; ++i) {
-    mla_policy_set_mode(policy.get(), static_cast<mla_mode>(i % 3));
+    mla_policy_set_mode(policy.get(), i % 3);
     mla_policy_pin(policy.get(), i % 4 == 0 ? "splits=7" : nullptr);
     if (i % 50 == 0) mla_policy_reload(policy.get());
   }

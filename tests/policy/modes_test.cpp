@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(lookups_can_be_switched_off_and_on_between_two_plans) {
   BOOST_TEST(policy.text() == "lookups are switched off");
   BOOST_TEST(mla_policy_set_mode(policy.get(), MLA_MODE_LOOKUP) == MLA_OK);
   BOOST_TEST(policy.plan(tuned_shape).wait == 1);
-  BOOST_TEST(mla_policy_set_mode(policy.get(), static_cast<mla_mode>(7)) == MLA_ERROR_USAGE);
+  BOOST_TEST(mla_policy_set_mode(policy.get(), 7) == MLA_ERROR_USAGE);
   BOOST_TEST(mla_policy_set_mode(nullptr, MLA_MODE_OFF) == MLA_ERROR_USAGE);
 }
 
