@@ -87,14 +87,16 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
         tile.accumulate(ring.stage(), shrink);
       }
     };
+    // A query position sees at most 7 rows less than the last one, which sees all of the walk.
+    constexpr bool kMayBeMasked = kAhead < 2;
     int block = 0;
     for (; block < blocks - kAhead; ++block) {
       ring.issue();
       ring.locate();
       wait_copies<kYounger * Ring::kCopies>();
       barrier();
-      compute(block, kAhead < 2);  // query positions differ in fewer rows than a block has
-      barrier();                   // the stage is free
+      compute(block, kMayBeMasked);
+      barrier();  // the stage is free
     }
     for (; block < blocks; ++block) {
       ring.advance();
