@@ -81,7 +81,7 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
     const auto compute = [&](int block, bool may_be_masked) {
       if constexpr (kMaths) {
         tile.scores(ring.stage(), p.softmax_scale * kLog2e);
-        if (may_be_masked && work.is_masked(block))
+        if (may_be_masked && block >= work.first_masked)
           tile.mask(work.attended(p, block, Tile::query_row()));
         const auto shrink = update_softmax(tile, &state);
         tile.accumulate(ring.stage(), shrink);
