@@ -21,7 +21,6 @@ inline constexpr int kOwnColumns = kValueDim / kWarpsPerTeam;     // 128 of the 
 template <int kTileN>
 class Bh16Tile {
  public:
-  static constexpr int kGroupRows = 16;
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns

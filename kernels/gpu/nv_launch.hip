@@ -32,7 +32,7 @@ Stage2Kernel stage2_kernel(int tiles) {
 
 const Stage1Instance* find_stage1(const KernelConfig& config) {
   for (const Stage1Instance* instance : kStage1Instances) {
-    if (instance->tile_n == config.tile_n &&
+    if (instance->tile_n == config.tile_n && instance->group_rows == config.group_rows &&
         instance->teams * kWarpsPerTeam == config.stage1_warps) {
       return instance;
     }
@@ -86,7 +86,7 @@ hipError_t launch_stage1(const Stage1Instance& instance,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
-  const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages};
+  const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages, instance.group_rows};
   const bool aligned =
       reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 && params.kv_row_stride % 8 == 0;
   const bool staged = config.stages >= 2 && config.stages <= kMaxStages;
