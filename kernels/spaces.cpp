@@ -72,7 +72,7 @@ Space host_space(const DeviceInfo& device) {
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {0}, {0}, 0, "a CPU thread has no warps"},
       {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, "threads take ranges as they come free"},
-      {Knob::kGroupRows, {16}, {16}, 16, ""}};
+      {Knob::kGroupRows, {16, 32, 64}, {16, 32, 64}, 16, ""}};
   return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
 }
 
