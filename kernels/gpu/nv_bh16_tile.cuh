@@ -57,8 +57,9 @@ class Bh16Tile {
     }
   }
 
-  // S = scale * Q K^T of the block in `stage`; one team barrier.
-  __device__ void scores(uint32_t stage, float scale) {
+  // S = scale * Q K^T of the block in `stage`, in three steps between which S is still that of the
+  // block before; with team barriers in the second and third.
+  __device__ void begin_scores(uint32_t stage) {
     float partial[kChains][kScoreTiles][4] = {};
     // Matrices 0, 1: rows 0..7, columns 0..7 and 8..15 of the step; 2, 3: rows 8..15.
     const uint32_t rows = stage + (lane() / 16 * 8 + lane() % 8) * kRowBytes;
@@ -80,7 +81,19 @@ class Bh16Tile {
         for (int i = 0; i < 4; ++i) partial[0][t][i] += partial[1][t][i];
       }
     }
-    exchange_.sum(partial[0], scale, score_);
+    exchange_.put(partial[0]);
+  }
+  __device__ void add_scores(float scale) {
+    exchange_.add(scale);
+  }
+  __device__ void end_scores(float scale) {
+    exchange_.take(scale, score_);
+  }
+
+  __device__ void scores(uint32_t stage, float scale) {
+    begin_scores(stage);
+    add_scores(scale);
+    end_scores(scale);
   }
 
   // S = -inf behind the rows of the block that a row of the group attends to.
