@@ -101,7 +101,8 @@ int info(const Options& options) {
     if (!options.quiet) say(stderr, "mla-tune db: warning: " + warning + "\n");
   }
   fmt::print("{}",
-             options.json ? overlay_json(files) + "\n" : overlay_text(files, options.verbose));
+             options.json ? overlay_json(files) + "\n"
+                          : overlay_text(files, options.verbose, inspect(stdout, options.color)));
   return kDone;
 }
 
@@ -195,7 +196,7 @@ int miss(const Options& options) {
   for (const std::string& name : options.from) reader.add(read_file(name), name);
   const Misses misses = reader.result();
   if (!options.output.empty()) write_file(options.output, shapes_text(misses));
-  fmt::print("{}", misses_table(misses));
+  fmt::print("{}", misses_table(misses, inspect(stdout, options.color)));
   return kDone;
 }
 

@@ -76,7 +76,9 @@ int cmd_evaluate(const Options& options) {
   if (options.json) {
     fmt::print("{}\n", evaluation_json(shapes, source->info()));
   } else {
-    fmt::print("{}", evaluation_text(shapes, source->info().relative_times));
+    fmt::print(
+        "{}",
+        evaluation_text(shapes, source->info().relative_times, inspect(stdout, options.color)));
   }
   if (stop_signal() != 0) return kSignalBase + stop_signal();
   if (shapes.size() < problems.size()) return kStoppedEarly;

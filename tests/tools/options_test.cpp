@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(the_command_line_is_kept_in_a_form_that_a_shell_reads_back)
 
 BOOST_AUTO_TEST_CASE(help_of_a_verb_names_each_of_its_options_and_no_other) {
   for (const VerbSpec& verb : verb_table()) {
-    const std::string whole = help_text(verb.verb);
+    const std::string whole = help_text(verb.verb, kHelpWidth);
     const std::string text = whole.substr(0, whole.find("Exit status"));
     for (const OptionSpec& option : option_table()) {
       const bool named = text.find("--" + std::string(option.name) + " ") != std::string::npos;
