@@ -5,13 +5,15 @@
 set(MLA_MAN_DIR ${CMAKE_BINARY_DIR}/man)
 set(mla_man_pages "")
 function(mla_man_page name)
-  set(page ${MLA_MAN_DIR}/${name})
+  set(page ${MLA_MAN_DIR}/${name}.gz)
   set(depends ${ARGN})
   list(FILTER depends INCLUDE REGEX "^/")
   add_custom_command(
     OUTPUT ${page}
-    COMMAND write_man ${page}.scd ${PROJECT_VERSION} ${ARGN}
-    COMMAND sh -c "\"$0\" <\"$1\" >\"$2\"" ${MLA_SCDOC} ${page}.scd ${page}
+    COMMAND write_man ${name}.scd ${PROJECT_VERSION} ${ARGN}
+    COMMAND sh -c "\"$0\" <\"$1\" >\"$2\"" ${MLA_SCDOC} ${name}.scd ${name}
+    COMMAND gzip -9nf ${name}
+    WORKING_DIRECTORY ${MLA_MAN_DIR}
     DEPENDS write_man ${depends}
     COMMENT "Manual page ${name}"
     VERBATIM)

@@ -16,6 +16,9 @@
 namespace mla::tools {
 namespace {
 
+constexpr const char* kSections[] = {
+    "versions", "devices", "clocks", "permissions", "databases", "settings"};
+
 void append(const Findings& more, Findings* findings) {
   findings->insert(findings->end(), more.begin(), more.end());
 }
@@ -52,9 +55,7 @@ Findings all_findings(const Options& options) {
   // Database findings begin with one about permissions: sections stay together.
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     const auto place = [](const Finding& finding) {
-      constexpr const char* kOrder[] = {
-          "versions", "devices", "clocks", "permissions", "databases", "settings"};
-      return std::find(std::begin(kOrder), std::end(kOrder), finding.section);
+      return std::find(std::begin(kSections), std::end(kSections), finding.section);
     };
     return place(a) < place(b);
   });
@@ -134,7 +135,7 @@ std::string doctor_text(const Findings& findings, const Terminal& terminal, bool
     if (finding.advice.empty()) continue;
     text += wrapped(terminal, std::string(kValueIndent, ' ') + finding.advice, kValueIndent) + "\n";
   }
-  return text + fmt::format("{} problems, {} warnings\n",
+  return text + fmt::format("problems: {}, warnings: {}\n",
                             count(findings, Health::kProblem),
                             count(findings, Health::kWarning));
 }

@@ -139,7 +139,8 @@ int cmd_run(const Options& given) {
     fmt::print("{}", run_text(run, inspect(stdout, options.color)));
     if (!options.quiet) fmt::print("{}", next_steps(run, status, inspect(stdout, options.color)));
   }
-  if (!options.quiet) say(stderr, run_notes(run, status, options.verbose));
+  if (!options.quiet)
+    say(stderr, run_notes(run, status, options.verbose, inspect(stderr, options.color)));
   return status;
 }
 

@@ -129,7 +129,7 @@ std::string next_steps(const RunDocument& run, int status, const Terminal& termi
   return text;
 }
 
-std::string run_notes(const RunDocument& run, int status, bool verbose) {
+std::string run_notes(const RunDocument& run, int status, bool verbose, const Terminal& terminal) {
   std::string text = left_out_text(*run.result);
   const ResultSummary summary = summarize(winners_of(*run.result));
   if (summary.placebo_noise > kNoiseWarning) {
@@ -149,9 +149,11 @@ std::string run_notes(const RunDocument& run, int status, bool verbose) {
                         run.result->elapsed_s,
                         run.result->device_s);
   }
+  text = wrapped(terminal, text, 4);
   if (status == kStoppedEarly || status >= kSignalBase) {
-    text +=
-        fmt::format("mla-tune run: saved in {}; resume with: {}\n", run.database, run.command_line);
+    const std::string resume =
+        fmt::format("mla-tune run: saved in {}; resume with: {}", run.database, run.command_line);
+    text += wrapped_command(terminal, resume, 0) + "\n";
   }
   return text;
 }

@@ -52,21 +52,18 @@ Finding reachable(const std::string& path, const Space& space, const db::Environ
       space,
       {.row = [&](const db::SnapshotRow& row) { stale += row.verify_again ? 1 : 0; }},
       &environment);
-  const int64_t lost = load.rows_other_device + load.rows_skipped;
-  Finding finding = {kDatabases,
-                     "reachable rows",
-                     Health::kOk,
-                     fmt::format("{} for {}, {} of them to be verified again; {} of other devices, "
-                                 "{} unusable",
-                                 count_text(load.rows_used),
-                                 device_key(space.device()),
-                                 count_text(stale),
-                                 count_text(load.rows_other_device),
-                                 count_text(load.rows_skipped))};
+  std::string value =
+      fmt::format("{} for {}", count_text(load.rows_used), device_key(space.device()));
+  for (const auto& [count, what] : {std::pair{stale, "of them to be verified again"},
+                                    std::pair{load.rows_other_device, "of other devices"},
+                                    std::pair{load.rows_skipped, "unusable"}}) {
+    if (count > 0) value += fmt::format(", {} {}", count_text(count), what);
+  }
+  Finding finding = {kDatabases, "reachable rows", Health::kOk, value};
   if (load.rows_skipped > 0) {
     finding.health = Health::kWarning;
     finding.advice = "unusable: " + load.reasons.front();
-  } else if (load.rows_used == 0 && lost > 0) {
+  } else if (load.rows_used == 0 && load.rows_other_device > 0) {
     finding.health = Health::kWarning;
     finding.advice = "nothing in this file answers here: tune this device with mla-tune run";
   } else if (stale > 0) {
