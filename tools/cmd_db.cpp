@@ -184,7 +184,8 @@ int prune(const Options& options) {
 // Opening for writing is what migrates.
 int migrate(const Options& options) {
   const std::string database = own_database(options.databases);
-  if (!exists(database)) throw Error(ErrorCode::kDatabase, database + ": does not exist");
+  if (!exists(database))
+    throw Error(ErrorCode::kDatabase, database + ": does not exist; mla-tune run makes one");
   const db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
   fmt::print("{}: schema {}\n", database, store.info().schema_version);
   return kDone;

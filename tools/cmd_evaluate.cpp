@@ -50,7 +50,8 @@ int cmd_evaluate(const Options& options) {
   }
   const std::vector<Problem> problems = held_out(options, databases, *source);
   if (problems.empty()) {
-    throw Error(ErrorCode::kUsage, "no shape to evaluate: nothing was tuned for this device");
+    throw Error(ErrorCode::kUsage,
+                "no shape to evaluate: nothing was tuned for this device; mla-tune run tunes");
   }
   CompareOptions compare;
   compare.seed = options.seed;
