@@ -251,9 +251,10 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      fail("is locked by another process (waited " + std::to_string(kBusyTimeoutMs / 1000) + " s)");
+      fail("is locked by another process (waited " + std::to_string(kBusyTimeoutMs / 1000) +
+           " s): try again when that has ended");
     case SQLITE_FULL:
-      fail("the disk is full; what was stored before is safe");
+      fail("the disk is full; what was stored before is safe: make room and run again");
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_WRITE) {  // a quota or a file size limit, or a broken disk
         fail("cannot be written: " + reason + "; what was stored before is safe");
@@ -264,7 +265,7 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
     case SQLITE_CORRUPT:
       fail(std::string("is damaged (") + message + "): restore a copy or tune into a new file");
     case SQLITE_READONLY:
-      fail("cannot be written: the file or its directory is read-only");
+      fail("cannot be written: the file or its directory is read-only: name another file");
     case SQLITE_CANTOPEN:
       fail("cannot be opened: " + reason);
     case SQLITE_INTERRUPT:

@@ -22,9 +22,11 @@ constexpr unsigned kSweep = static_cast<unsigned>(Verb::kSweep);
 
 constexpr unsigned kVerify = static_cast<unsigned>(Verb::kVerify);
 constexpr unsigned kEvaluate = static_cast<unsigned>(Verb::kEvaluate);
+constexpr unsigned kDoctor = static_cast<unsigned>(Verb::kDoctor);
 
 constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench | kSweep;
-constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate;
+constexpr unsigned kAll =
+    kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate | kDoctor;
 
 constexpr const char* kShape = "Shapes";
 constexpr const char* kWhere = "Device and database";
@@ -88,6 +90,8 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
      "mla-tune verify --canary 20 --db shipped.db --db own.db"},
     {Verb::kEvaluate, "evaluate", "the answers at shapes that were not tuned, against an exhaustive search", "", false,
      "mla-tune evaluate --shapes 200 --db tuning.db"},
+    {Verb::kDoctor, "doctor", "clocks, permissions, databases, versions and settings, and what to do about them", "", false,
+     "mla-tune doctor --db tuning.db"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
      "mla-tune report --format md -o report.md"},
     {Verb::kDb, "db", "what databases hold; shipping, comparing and moving winners", "info|check|ship|export|import|merge|diff|prune|migrate|miss", true,
@@ -117,8 +121,8 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
     {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE, analytic[:KEY=VALUE,...] or amdgcn:PART (space, lookup); default: the best present",
-     kShapes | kVerify | kEvaluate, [](Options* o, const std::string& v) { o->device = text_value(v); }},
-    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate,
+     kShapes | kVerify | kEvaluate | kDoctor, [](Options* o, const std::string& v) { o->device = text_value(v); }},
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate, doctor and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate | kDoctor,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
     {"from", 0, "FILE", true, kWhere, "what to read: shapes, one 'batch=8 nhead=12 seq_len=5000' a line (run, evaluate); databases (db merge), the text of db export (db import), what the library missed (db miss)", kRun | kEvaluate | kDb,
      [](Options* o, const std::string& v) { o->from.push_back(text_value(v)); }},

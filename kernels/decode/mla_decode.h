@@ -28,6 +28,7 @@ extern "C" {
 #define MLA_DECODE_VERSION_MINOR 1
 #define MLA_DECODE_VERSION_PATCH 0
 
+/* A device and its kernels. */
 typedef struct mla_decode mla_decode;
 
 /* Pointers are in the device's memory and strides count elements. A cached row holds 576 elements,
@@ -44,9 +45,9 @@ typedef struct mla_tensors {
   float kv_scale;      /* of fp8 rows; 1 */
   int64_t max_seq_len; /* no request has more rows; 0: 2^24 - 1, which the kernels can count */
 
-  const void* q; /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
-  int64_t q_token_stride;
-  int64_t q_head_stride;
+  const void* q;             /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
+  int64_t q_token_stride;    /* from one query position to the next */
+  int64_t q_head_stride;     /* from one head to the next */
   const void* kv;            /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
   int64_t kv_row_stride;     /* from one row to the next, also across pages; GPU: a multiple of 8 */
   const int32_t* kv_indptr;  /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
