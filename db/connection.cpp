@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -25,6 +26,9 @@ constexpr int64_t kBaseWork = 20'000;
 constexpr int64_t kWorkPerKilobyte = 50;
 
 constexpr int kMaxValueBytes = 1 << 20;
+
+// A reader waits for no more than another's commit, unless there is a log to say who it waits for.
+constexpr int kProbeTimeoutMs = 500;
 
 // A connection belongs to one thread at a time; without this each column that is read takes a lock.
 constexpr int kOneThread = SQLITE_OPEN_NOMUTEX;
@@ -65,6 +69,24 @@ int failed_errno(sqlite3* handle) {
   return code;
 }
 
+// What a read-only folder or a mount without locks or shared memory answers to a reader.
+bool lacks_sharing(int code) {
+  switch (code) {
+    case SQLITE_IOERR_LOCK:
+    case SQLITE_IOERR_RDLOCK:
+    case SQLITE_IOERR_UNLOCK:
+    case SQLITE_IOERR_CHECKRESERVEDLOCK:
+    case SQLITE_IOERR_SHMOPEN:
+    case SQLITE_IOERR_SHMSIZE:
+    case SQLITE_IOERR_SHMLOCK:
+    case SQLITE_IOERR_SHMMAP:
+      return true;
+    default:
+      return (code & 0xFF) == SQLITE_CANTOPEN || (code & 0xFF) == SQLITE_READONLY ||
+             (code & 0xFF) == SQLITE_BUSY;
+  }
+}
+
 int64_t file_size(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
@@ -82,6 +104,12 @@ Connection::~Connection() {
 
 void Connection::fail(const std::string& text) const {
   throw Error(ErrorCode::kDatabase, path_ + ": " + text);
+}
+
+// Beside the file, with something in it.
+bool Connection::has_log() const {
+  const std::string name = plain_path(path_);
+  return file_size(name + "-wal") > 0 || file_size(name + "-journal") > 0;
 }
 
 // What SQLite would answer with "unable to open" is told apart first.
@@ -113,21 +141,29 @@ void Connection::open(OpenMode mode) {
   try {
     const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
                                                   : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    db_ = std::make_unique<SQLite::Database>(name, flags | kOneThread, kBusyTimeoutMs);
+    const bool reads = mode == OpenMode::kReadOnly;
+    db_ = std::make_unique<SQLite::Database>(
+        name, flags | kOneThread, reads ? kProbeTimeoutMs : kBusyTimeoutMs);
     harden();
-    db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+    try {
+      db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+    } catch (const SQLite::Exception& e) {
+      // Whoever holds a lock that keeps readers out has a log; else the mount knows no locks.
+      if (!reads || e.getErrorCode() != SQLITE_BUSY || !has_log()) throw;
+      db_->setBusyTimeout(kBusyTimeoutMs);
+      db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+    }
+    db_->setBusyTimeout(kBusyTimeoutMs);
   } catch (const SQLite::Exception& e) {
-    // A write-ahead-log file in a directory where its shared memory cannot be created.
-    const bool unshared =
-        e.getErrorCode() == SQLITE_CANTOPEN || e.getErrorCode() == SQLITE_READONLY;
-    if (mode == OpenMode::kReadWrite || !unshared) fail_sqlite(full_code(e), e.what(), errno);
+    if (mode == OpenMode::kReadWrite || !lacks_sharing(full_code(e)))
+      fail_sqlite(full_code(e), e.what(), errno);
     open_immutable();
   }
 }
 
 // Without a log beside it the file is the whole truth, and nobody can write it without a log.
 void Connection::open_immutable() {
-  if (file_size(plain_path(path_) + "-wal") > 0 || file_size(plain_path(path_) + "-journal") > 0) {
+  if (has_log()) {
     fail("holds changes that are not merged and cannot be from here: open it once for writing");
   }
   try {
@@ -150,7 +186,9 @@ void Connection::harden() {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
   grant_work();
   sqlite3_progress_handler(handle, kWorkStep, &Connection::count_work, this);
-  db_->exec("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;");
+  db_->exec(
+      "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
+      "PRAGMA temp_store = MEMORY;");  // a folder for temporary files need not exist
 }
 
 void Connection::grant_work() {
@@ -242,6 +280,22 @@ std::string Connection::text(const std::string& sql) {
   return value;
 }
 
+std::string Connection::file_bytes() {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(db_->getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == nullptr || file->pMethods == nullptr) fail("cannot be read");
+  sqlite3_int64 size = 0;
+  int code = file->pMethods->xFileSize(file, &size);
+  std::string bytes(static_cast<size_t>(size), '\0');
+  constexpr sqlite3_int64 kBlockBytes = 1 << 24;
+  for (sqlite3_int64 at = 0; at < size && code == SQLITE_OK; at += kBlockBytes) {
+    const auto count = static_cast<int>(std::min(kBlockBytes, size - at));
+    code = file->pMethods->xRead(file, bytes.data() + at, count, at);
+  }
+  if (code != SQLITE_OK) fail_sqlite(code, "the file cannot be read", 0);
+  return bytes;
+}
+
 int64_t Connection::last_id() const {
   return db_->getLastInsertRowid();
 }
@@ -251,7 +305,8 @@ void Connection::fail_sqlite(int code, const char* message, int os_error) const 
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      fail("is locked by another process (waited " + std::to_string(kBusyTimeoutMs / 1000) + " s)");
+      fail("is locked by another process, or its file system has no locks (waited " +
+           std::to_string(kBusyTimeoutMs / 1000) + " s)");
     case SQLITE_FULL:
       fail("the disk is full; what was stored before is safe");
     case SQLITE_IOERR:

@@ -31,8 +31,9 @@ constexpr std::string_view kLists =
 constexpr std::string_view kEnvironment =
     "Environment\n"
     "  MLA_TUNE_DB    database without --db; several joined by ':' for lookup, the last one is\n"
-    "                 written. Else $XDG_DATA_HOME/mla-tune/tuning.db, else\n"
-    "                 ~/.local/share/mla-tune/tuning.db\n"
+    "                 written. Else the installed share/mla-tune/tuned.db, below\n"
+    "                 $XDG_DATA_HOME/mla-tune/tuning.db (~/.local/share/mla-tune/tuning.db),\n"
+    "                 which is written\n"
     "  NO_COLOR, CLICOLOR_FORCE, COLUMNS, TERM, CI   as usual\n";
 
 std::string synopsis(const OptionSpec& option) {
