@@ -52,7 +52,7 @@ __device__ void consume(Tile& tile,
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
     tile.scores(stage, scale);
-    if (work.is_masked(i)) {
+    if (i >= work.first_masked) {
       tile.mask([&](int row) { return work.attended(p, i, row); });
     }
     const auto shrink = update_softmax(tile, state);
