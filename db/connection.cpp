@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "db/sqlite_errors.h"
 #include "kernels/error.h"
 
 namespace mla::db {
@@ -49,42 +50,6 @@ std::string uri(const std::string& path, const char* query) {
     }
   }
   return result + "?" + query;
-}
-
-// With the extension that tells I/O errors apart, where there is one.
-int full_code(const SQLite::Exception& e) {
-  const int extended = e.getExtendedErrorCode();
-  return (extended & 0xFF) == e.getErrorCode() ? extended : e.getErrorCode();
-}
-
-// errno of a failed call on the database or its log. SQLite's own record of it lacks writes.
-int failed_errno(sqlite3* handle) {
-  int code = sqlite3_system_errno(handle);
-  sqlite3_file* log = nullptr;
-  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (code == 0 && log != nullptr && log->pMethods != nullptr) {
-    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code);
-  }
-  if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
-  return code;
-}
-
-// What a read-only folder or a mount without locks or shared memory answers to a reader.
-bool lacks_sharing(int code) {
-  switch (code) {
-    case SQLITE_IOERR_LOCK:
-    case SQLITE_IOERR_RDLOCK:
-    case SQLITE_IOERR_UNLOCK:
-    case SQLITE_IOERR_CHECKRESERVEDLOCK:
-    case SQLITE_IOERR_SHMOPEN:
-    case SQLITE_IOERR_SHMSIZE:
-    case SQLITE_IOERR_SHMLOCK:
-    case SQLITE_IOERR_SHMMAP:
-      return true;
-    default:
-      return (code & 0xFF) == SQLITE_CANTOPEN || (code & 0xFF) == SQLITE_READONLY ||
-             (code & 0xFF) == SQLITE_BUSY;
-  }
 }
 
 int64_t file_size(const std::string& path) {
@@ -155,8 +120,10 @@ void Connection::open(OpenMode mode) {
     }
     db_->setBusyTimeout(kBusyTimeoutMs);
   } catch (const SQLite::Exception& e) {
-    if (mode == OpenMode::kReadWrite || !lacks_sharing(full_code(e)))
-      fail_sqlite(full_code(e), e.what(), errno);
+    const int code = full_code(e);
+    const bool locked = e.getErrorCode() == SQLITE_BUSY && has_log();
+    if (mode == OpenMode::kReadWrite || locked || !lacks_sharing(code))
+      fail_sqlite(code, e.what(), errno);
     open_immutable();
   }
 }
@@ -301,32 +268,7 @@ int64_t Connection::last_id() const {
 }
 
 void Connection::fail_sqlite(int code, const char* message, int os_error) const {
-  const std::string reason = os_error != 0 ? std::strerror(os_error) : message;
-  switch (code & 0xFF) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      fail("is locked by another process, or its file system has no locks (waited " +
-           std::to_string(kBusyTimeoutMs / 1000) + " s)");
-    case SQLITE_FULL:
-      fail("the disk is full; what was stored before is safe");
-    case SQLITE_IOERR:
-      if (code == SQLITE_IOERR_WRITE) {  // a quota or a file size limit, or a broken disk
-        fail("cannot be written: " + reason + "; what was stored before is safe");
-      }
-      fail("input/output error: " + reason);
-    case SQLITE_NOTADB:
-      fail("is not an SQLite database");
-    case SQLITE_CORRUPT:
-      fail(std::string("is damaged (") + message + "): restore a copy or tune into a new file");
-    case SQLITE_READONLY:
-      fail("cannot be written: the file or its directory is read-only");
-    case SQLITE_CANTOPEN:
-      fail("cannot be opened: " + reason);
-    case SQLITE_INTERRUPT:
-      fail("takes more work to read than its size explains: it is damaged or forged");
-    default:
-      fail(message);
-  }
+  fail(error_text(code, message, os_error));
 }
 
 }  // namespace mla::db
