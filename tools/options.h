@@ -37,6 +37,8 @@ struct Options {
   bool help = false;
 
   std::string device;
+  std::vector<std::string> devices;  // of a run, which takes several
+  std::optional<Shard> shard;
   std::vector<std::string> databases;
   std::vector<std::string> from;  // files to read
   std::string preset;

@@ -2,6 +2,7 @@
 #include "kernels/decode/decode_arguments.h"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "kernels/error.h"
@@ -11,6 +12,8 @@ namespace mla {
 namespace {
 
 constexpr int64_t kWorkspaceAlignment = 64;
+// Of the struct's first form, without the fields that were appended since.
+constexpr size_t kLeastTensorsBytes = offsetof(mla_tensors, kv_rows);
 
 // Texts are composed only on the way out: a launch that is fine allocates nothing.
 [[noreturn]] void fail(const char* field, const std::string& why) {
@@ -78,6 +81,13 @@ KernelConfig read_config(const mla_plan& plan, const Problem& problem, const Spa
   return config;
 }
 
+int64_t pool_rows(const mla_tensors& t) {
+  if (t.struct_size < sizeof(mla_tensors)) return 0;
+  // Pages are numbered in 31 bits.
+  require_range("kv_rows", t.kv_rows, 0, (int64_t{1} << 31) * t.page_size);
+  return t.kv_rows;
+}
+
 DecodeParams read_params(const mla_tensors& t, int64_t row_alignment) {
   const int64_t row_elements = row_alignment / int64_t{sizeof(uint16_t)};
   require_pointer("q", t.q, alignof(uint16_t));
@@ -102,6 +112,7 @@ DecodeParams read_params(const mla_tensors& t, int64_t row_alignment) {
   params.q_head_stride = t.q_head_stride;
   params.kv = t.kv;
   params.kv_row_stride = t.kv_row_stride;
+  params.kv_rows = pool_rows(t);
   params.kv_indptr = t.kv_indptr;
   params.kv_indices = t.kv_indices;
   params.last_page_len = t.last_page_len;
@@ -129,7 +140,7 @@ DecodeArguments read_arguments(const mla_tensors* tensors,
                                const Space& space,
                                int64_t row_alignment) {
   if (tensors == nullptr) fail("tensors", "is null");
-  if (tensors->struct_size < sizeof(mla_tensors)) fail("tensors", "struct_size is too small");
+  if (tensors->struct_size < kLeastTensorsBytes) fail("tensors", "struct_size is too small");
   if (plan == nullptr) fail("plan", "is null");
   if (plan->struct_size < sizeof(mla_plan)) fail("plan", "struct_size is too small");
   DecodeArguments arguments;

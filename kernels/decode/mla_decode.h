@@ -58,6 +58,10 @@ typedef struct mla_tensors {
   float* lse; /* [batch * q_len, nhead] natural log, -inf where there are no rows; may be null */
   void* workspace;         /* on 64 bytes; may be null for one split */
   int64_t workspace_bytes; /* at least mla_decode_workspace_bytes() */
+
+  /* Rows of the pool at kv, 0 for unknown: some GPUs address a pool below 2^32 bytes faster. May
+   * lie beyond struct_size. */
+  int64_t kv_rows;
 } mla_tensors;
 
 /* Version of the library in use: major * 10000 + minor * 100 + patch, compatible as the policy's

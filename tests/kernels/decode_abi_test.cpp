@@ -2,8 +2,10 @@
 // The decode library through its C ABI, as a serving engine links it, on the CPU.
 #define BOOST_TEST_MODULE decode_abi
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
 #include <functional>
 
+#include "kernels/decode/decode_arguments.h"
 #include "kernels/spaces.h"
 #include "policy/mla_policy.h"
 #include "tests/kernels/decode_cases.h"
@@ -100,7 +102,8 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
     std::function<void(mla_tensors*, mla_plan*)> change;
   };
   const Case cases[] = {
-      {"tensors", [](mla_tensors* t, mla_plan*) { t->struct_size -= 8; }},
+      {"tensors",
+       [](mla_tensors* t, mla_plan*) { t->struct_size = offsetof(mla_tensors, kv_rows) - 8; }},
       {"plan", [](mla_tensors*, mla_plan* p) { p->struct_size -= 8; }},
       {"batch", [](mla_tensors* t, mla_plan*) { t->batch = 0; }},
       {"batch", [](mla_tensors* t, mla_plan*) { t->batch = 65536; }},
@@ -120,6 +123,7 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
       {"kv", [](mla_tensors* t, mla_plan*) { t->kv = nullptr; }},
       {"kv", [](mla_tensors* t, mla_plan*) { t->kv = static_cast<const uint8_t*>(t->kv) + 1; }},
       {"kv_row_stride", [](mla_tensors* t, mla_plan*) { t->kv_row_stride = 575; }},
+      {"kv_rows", [](mla_tensors* t, mla_plan*) { t->kv_rows = -1; }},
       {"kv_indptr", [](mla_tensors* t, mla_plan*) { t->kv_indptr = nullptr; }},
       {"kv_indices", [](mla_tensors* t, mla_plan*) { t->kv_indices = nullptr; }},
       {"last_page_len", [](mla_tensors* t, mla_plan*) { t->last_page_len = nullptr; }},
@@ -146,6 +150,22 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
     BOOST_TEST(message.rfind(wrong.named, 0) == 0u, message + " names " + wrong.named);
     BOOST_TEST((tensors.output == Tensors(*workload).output));
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_rows_of_the_pool_reach_the_device_and_may_lie_beyond_an_older_struct) {
+  const auto workload = ragged_workload();
+  Tensors tensors(*workload);
+  const mla_plan plan = plan_of(split_config(2));
+  const auto device = open_device("cpu");
+  const auto rows = [&] {
+    return read_arguments(&tensors.abi, &plan, device->space(), 2).params.kv_rows;
+  };
+  tensors.abi.kv_rows = 4096;
+  BOOST_TEST(rows() == 4096);
+  tensors.abi.struct_size = offsetof(mla_tensors, kv_rows);
+  BOOST_TEST(rows() == 0);
+  const OpenDecode decode;
+  BOOST_TEST(mla_decode_launch(decode.get(), &tensors.abi, &plan, nullptr) == MLA_OK);
 }
 
 BOOST_AUTO_TEST_CASE(a_launch_without_structs_or_with_a_stream_is_refused_with_the_reason) {
