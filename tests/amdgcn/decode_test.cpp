@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(every_shape_agrees_with_the_reference_in_every_mode) {
 
 BOOST_AUTO_TEST_CASE(
     every_two_of_page_size_heads_query_length_and_lengths_agree_with_the_reference) {
-  const std::vector<int32_t> heads = {1, 3, 12, 16, 17, 33, 128};
-  const std::vector<int32_t> q_lens = {1, 2, 3, 8};
+  const std::vector<int32_t> heads = {1, 3, 5, 12, 16, 17, 33, 128};
+  const std::vector<int32_t> q_lens = {1, 2, 3, 4, 8};
   const std::vector<std::vector<int64_t>> lengths = {{1}, {16, 15}, {0, 129}, {300}, {5, 0, 70}};
   size_t turn = 0;
   for (const char* arch : kTargets) {
