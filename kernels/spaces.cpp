@@ -129,9 +129,11 @@ Constraint bh16_fits(int64_t local_memory_bytes) {
   return {"local_memory",
           "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
               " bytes of shared memory",
-          [local_memory_bytes](const Problem&, const KernelConfig& config) {
-            const Bh16Layout layout = {
-                config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages};
+          [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
+            const Bh16Layout layout = {config.tile_n,
+                                       config.stage1_warps / kWarpsPerTeam,
+                                       config.stages,
+                                       problem.kv_dtype};
             return local_memory_bytes <= 0 || layout.bytes() <= local_memory_bytes;
           }};
 }
