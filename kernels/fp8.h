@@ -16,7 +16,7 @@ inline constexpr float kFp8Max = 448;
 // Exact: every e4m3 number is one of bf16.
 constexpr uint16_t fp8_to_bf16(uint8_t value) {
   const int magnitude = value & 0x7F;
-  const int normal = (magnitude << 4) + (120 << 7);  // exponents 1..15 of bias 7 to bias 127
+  const int normal = (magnitude << 4) + (120 << 7);     // exponents 1..15 of bias 7 to bias 127
   const auto multiple = static_cast<float>(magnitude);  // subnormal: of 2^-9
   const int subnormal = static_cast<int>(std::bit_cast<uint32_t>(multiple * 0x1p-9f) >> 16);
   int bits = magnitude < 8 ? subnormal : normal;

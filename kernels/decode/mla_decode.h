@@ -47,10 +47,10 @@ typedef struct mla_tensors {
   const void* q; /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
   int64_t q_token_stride;
   int64_t q_head_stride;
-  const void* kv;            /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
-  int64_t kv_row_stride;     /* elements from one row to the next, also across pages; GPU: 16 bytes */
-  const int32_t* kv_indptr;  /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
-  const int32_t* kv_indices; /* page numbers; those past the last request are never used */
+  const void* kv;        /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
+  int64_t kv_row_stride; /* elements from one row to the next, also across pages; GPU: 16 bytes */
+  const int32_t* kv_indptr;     /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
+  const int32_t* kv_indices;    /* page numbers; those past the last request are never used */
   const int32_t* last_page_len; /* [batch]: rows used of the last page */
 
   void* out;  /* [batch * q_len, nhead, 512] bf16, contiguous; every row is written */

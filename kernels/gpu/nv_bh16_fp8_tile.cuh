@@ -22,12 +22,12 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   using Base::score_;
 
  public:
-  using typename Base::Rows;
   using Base::first_column;
   using Base::kOutputTiles;
   using Base::kScoreTiles;
   using Base::kSteps;
   using Base::lane;
+  using typename Base::Rows;
   static constexpr KvDtype kKvDtype = KvDtype::kFp8;
   static constexpr float kWeightExponent = 15;  // the largest weight is 2^15
 
@@ -143,8 +143,12 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
 
  private:
   // Elements of a pair of bf16.
-  __device__ static float low(uint32_t pair) { return __uint_as_float(pair << 16); }
-  __device__ static float high(uint32_t pair) { return __uint_as_float(pair & 0xFFFF0000u); }
+  __device__ static float low(uint32_t pair) {
+    return __uint_as_float(pair << 16);
+  }
+  __device__ static float high(uint32_t pair) {
+    return __uint_as_float(pair & 0xFFFF0000u);
+  }
 
   // keys: four elements of a row, of which f16 makes a product's two operands.
   __device__ void multiply_keys(float (&sum)[4], int step, uint32_t keys) {

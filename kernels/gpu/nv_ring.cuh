@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The copy ring of a team: two producer warps fill stages of tile_n KV rows in turn, four consumer
 // warps empty them in order. Rows are gathered one by one: by the copy engine (one instruction a
-// row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous copies
-// on sm_80.
+// row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous
+// copies on sm_80.
 #pragma once
 
 #include "kernels/bh16_layout.h"

@@ -83,7 +83,8 @@ inline constexpr int kConsumerRegisters = 224;
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
 template <class Tile, int kTeams, bool kMaths>
-__global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, kTeams, 2}.threads(), kTeams == 1 ? 2 : 1)
+__global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, kTeams, 2}.threads(),
+                                  kTeams == 1 ? 2 : 1)
     stage1_bh16(const DecodeParams p,
                 const KernelConfig config,
                 const __grid_constant__ RowMap rows) {

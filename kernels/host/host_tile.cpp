@@ -42,8 +42,7 @@ HostTile::HostTile(Scratch* scratch, const DecodeParams& params, CopyMode mode)
       row_stride_bytes_(params.kv_row_stride * (row_bytes(params.kv_dtype) / kHeadDim)),
       page_shift_(std::countr_zero(static_cast<uint32_t>(params.page_size))),
       issued_(scratch->zero_rows),
-      upcoming_(scratch->zero_rows) {
-}
+      upcoming_(scratch->zero_rows) {}
 
 void HostTile::begin_group(const RowGroup& group) {
   group_rows_ = group.rows;

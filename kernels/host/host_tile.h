@@ -11,8 +11,8 @@
 //   copy     the lines themselves, a few at a time inside the compute loops over the block before:
 //            a burst would fill the miss buffers and stall the loop behind it.
 // With CopyMode::kChecked rows are really copied, into a ring that reads as NaN until the wait that
-// retires the copy. So are fp8 rows in either mode, as the bf16 that they are exactly: prefetched when
-// the copy is issued, converted at the wait.
+// retires the copy. So are fp8 rows in either mode, as the bf16 that they are exactly: prefetched
+// when the copy is issued, converted at the wait.
 #pragma once
 
 #include <algorithm>
@@ -58,9 +58,9 @@ struct alignas(64) Scratch {
   alignas(64) uint32_t
       weight_pairs[kMaxTileN / 2 * kGroupRows];  // P as bf16 pairs: [tile_n / 2][16]
   alignas(64) uint16_t zero_row[kHeadDim] = {};
-  const uint16_t* rows[kMaxStages][kMaxTileN];  // the ring: where a slot's rows stand
-  const uint8_t* located[kMaxTileN];            // the block whose copy comes next
-  const uint16_t* zero_rows[kMaxTileN];         // what is prefetched when nothing is left to copy
+  const uint16_t* rows[kMaxStages][kMaxTileN];    // the ring: where a slot's rows stand
+  const uint8_t* located[kMaxTileN];              // the block whose copy comes next
+  const uint16_t* zero_rows[kMaxTileN];           // what is prefetched when nothing is left to copy
   const uint8_t* sources[kMaxStages][kMaxTileN];  // of the rows that are really copied
   alignas(64) uint16_t ring[kMaxStages][kMaxTileN][kHeadDim];  // of them; untouched without
 
