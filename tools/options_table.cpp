@@ -47,10 +47,10 @@ std::string text_value(const std::string& value) {
   return value;
 }
 
-void set_kv_dtype(Options*, const std::string& value) {
-  if (parse_choice(value, kKvDtypes) == "fp8") {
-    throw Error(ErrorCode::kUsage, "fp8 is not supported on this device yet; use bf16");
-  }
+void set_kv_dtype(Options* o, const std::string& value) {
+  KvDtype dtype{};
+  parse_kv_dtype(parse_choice(value, kKvDtypes), &dtype);
+  o->kv_dtype = dtype;
 }
 
 void set_page_size(Options* o, const std::string& value) {
@@ -110,7 +110,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"q-len", 0, "LIST", false, kShape, "query positions per request (multi-token prediction)", kShapes,
      [](Options* o, const std::string& v) { o->q_len = parse_list(v, 1, kMaxQLen); }},
     {"page-size", 0, "LIST", false, kShape, "rows of a KV page: 1, 16, 64", kShapes, set_page_size},
-    {"kv-dtype", 0, kKvDtypes, false, kShape, "element type of the KV cache", kShapes, set_kv_dtype},
+    {"kv-dtype", 0, kKvDtypes, false, kShape, "element type of the KV cache; fp8 is e4m3 with one scale", kShapes, set_kv_dtype},
     {"shared-prefix", 0, "ROWS[/GROUP]", false, kShape, "leading rows shared by groups of GROUP requests (8)", kShapes,
      [](Options* o, const std::string& v) { o->shared_prefix = parse_shared_prefix(v); }},
     {"imbalance", 0, kImbalances, false, kShape, "class of longest / mean request", kShapes,

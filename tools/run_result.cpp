@@ -179,6 +179,7 @@ std::string shape_options(const Problem& p) {
   if (p.seq_len > 0) text += fmt::format(" --seq-len {}", p.seq_len);
   if (p.q_len != defaults.q_len) text += fmt::format(" --q-len {}", p.q_len);
   if (p.page_size != defaults.page_size) text += fmt::format(" --page-size {}", p.page_size);
+  if (p.kv_dtype != defaults.kv_dtype) text += fmt::format(" --kv-dtype {}", name(p.kv_dtype));
   if (p.shared_prefix > 0) {
     text += fmt::format(" --shared-prefix {}/{}", p.shared_prefix, p.share_group);
   }
