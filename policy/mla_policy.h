@@ -82,7 +82,8 @@ typedef struct mla_counts {
 MLA_POLICY_API uint32_t mla_policy_version(void);
 
 /* Opens a policy for one device. `paths` are database files, a later one's rows win over an earlier
- * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons.
+ * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons,
+ * and without it the installed share/mla-tune/tuned.db below the user's own tuning.db.
  * MLA_TUNE_MODE (lookup, off, deterministic) is the mode and MLA_TUNE_PIN a text for
  * mla_policy_pin(). The environment is read here and nowhere else.
  *

@@ -12,9 +12,11 @@
 #include "kernels/error.h"
 #include "tools/commands.h"
 #include "tools/db_compare.h"
+#include "tools/db_reach.h"
 #include "tools/json.h"
 #include "tools/misses.h"
 #include "tools/paths.h"
+#include "tools/target.h"
 
 namespace mla::tools {
 namespace {
@@ -72,8 +74,9 @@ int check(const Options& options) {
   const std::vector<db::Store::CheckRow> rows = store.check();
   const bool ok =
       std::all_of(rows.begin(), rows.end(), [](const db::Store::CheckRow& row) { return row.ok; });
+  const Reach reached = ok ? reach(store, space_of(device_spec(options.device))) : Reach{};
   if (options.json) {
-    fmt::print("{}\n", db_check_json(store.path(), rows));
+    fmt::print("{}\n", db_check_json(store.path(), rows, reached));
   } else {
     const Terminal terminal = inspect(stdout, options.color);
     Table table;
@@ -85,6 +88,7 @@ int check(const Options& options) {
                 row.ok ? Style::kPlain : Style::kBad);
     }
     fmt::print("{}{}: {}\n", table.text(terminal), store.path(), ok ? "sound" : "damaged");
+    if (ok) fmt::print("\n{}", reach_text(reached, options.verbose));
   }
   return ok ? kDone : kNegativeAnswer;
 }
@@ -225,6 +229,7 @@ int cmd_db(const Options& options) {
     refuse(!options.from.empty() && !action.reads_files, options, "--from");
     refuse(!options.output.empty() && !action.writes_output, options, "--output");
     refuse(options.json && !action.has_json, options, "--json");
+    refuse(!options.device.empty() && options.action != "check", options, "--device");
     refuse(options.dry_run && options.action != "prune", options, "--dry-run");
     return action.run(options);
   }

@@ -30,7 +30,8 @@ constexpr HelpEntry kExitStatus[] = {
 constexpr HelpEntry kEnvironment[] = {
     {"MLA_TUNE_DB",
      "database without --db; several joined by ':', of which later ones win and the last one is "
-     "written. Else $XDG_DATA_HOME/mla-tune/tuning.db, else ~/.local/share/mla-tune/tuning.db"},
+     "written. Else the installed share/mla-tune/tuned.db, below $XDG_DATA_HOME/mla-tune/tuning.db "
+     "(~/.local/share/mla-tune/tuning.db), which is written"},
     {"MLA_TUNE_MODE", "library: off or deterministic answers without the database"},
     {"MLA_TUNE_PIN", "library: knobs to hold in every answer, 'splits=32 wait=partial'"},
     {"NO_COLOR, CLICOLOR_FORCE", "no colour; colour also where no terminal is"},

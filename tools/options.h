@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/problem.h"
 #include "tools/parse.h"
 #include "tools/term.h"
 
@@ -37,10 +38,13 @@ struct Options {
   bool help = false;
 
   std::string device;
+  std::vector<std::string> devices;  // of a run, which takes several
+  std::optional<Shard> shard;
   std::vector<std::string> databases;
   std::vector<std::string> from;  // files to read
   std::string preset;
   std::vector<int64_t> batch, nhead, seq_len, q_len, page_size;
+  std::optional<KvDtype> kv_dtype;
   std::optional<SharedPrefix> shared_prefix;
   std::optional<int32_t> imbalance;
   std::string pool;

@@ -11,15 +11,10 @@
 namespace mla::tools {
 namespace {
 
-bool answered(const tuner::ShapeResult& shape) {
-  return shape.status == tuner::ShapeStatus::kDone ||
-         shape.status == tuner::ShapeStatus::kAlreadyDone;
-}
-
 std::vector<db::WinnerRecord> winners_of(const tuner::SessionResult& result) {
   std::vector<db::WinnerRecord> winners;
   for (const tuner::ShapeResult& shape : result.shapes) {
-    if (answered(shape)) winners.push_back(shape.winner);
+    if (shape.answered()) winners.push_back(shape.winner);
   }
   return winners;
 }
@@ -33,7 +28,7 @@ bool any(const tuner::SessionResult& result, tuner::ShapeStatus status) {
 std::string left_out_text(const tuner::SessionResult& result) {
   std::string text;
   for (const tuner::ShapeResult& shape : result.shapes) {
-    if (answered(shape)) continue;
+    if (shape.answered()) continue;
     const char* what = shape.status == tuner::ShapeStatus::kOutOfBudget ? "out of budget"
                        : shape.status == tuner::ShapeStatus::kStopped   ? "stopped"
                                                                         : "failed";
@@ -54,7 +49,7 @@ int run_status(const tuner::SessionResult& result, int signal) {
   const bool failed =
       any(result, tuner::ShapeStatus::kFailed) ||
       std::any_of(result.shapes.begin(), result.shapes.end(), [](const tuner::ShapeResult& shape) {
-        return answered(shape) && shape.winner.verdict == db::Verdict::kFailed;
+        return shape.answered() && shape.winner.verdict == db::Verdict::kFailed;
       });
   return failed ? kNegativeAnswer : kDone;
 }
@@ -113,7 +108,7 @@ std::string next_steps(const RunDocument& run, int status, const Terminal& termi
   const std::vector<db::WinnerRecord> winners = winners_of(*run.result);
   if (winners.empty() || status >= kSignalBase) return "";
   const std::string database = "--db " + shell_quoted({run.database});
-  const std::string device = "--device " + shell_quoted({run.device_spec});
+  const std::string device = "--device " + shell_quoted({run.device_specs.front()});
   const db::WinnerRecord& shown = winners.back();
   const std::string shape = shape_options(shown.problem);
   const KernelConfig& config =
@@ -184,6 +179,7 @@ std::string shape_options(const Problem& p) {
   if (p.seq_len > 0) text += fmt::format(" --seq-len {}", p.seq_len);
   if (p.q_len != defaults.q_len) text += fmt::format(" --q-len {}", p.q_len);
   if (p.page_size != defaults.page_size) text += fmt::format(" --page-size {}", p.page_size);
+  if (p.kv_dtype != defaults.kv_dtype) text += fmt::format(" --kv-dtype {}", name(p.kv_dtype));
   if (p.shared_prefix > 0) {
     text += fmt::format(" --shared-prefix {}/{}", p.shared_prefix, p.share_group);
   }
