@@ -92,7 +92,9 @@ void require_sound(const std::string& path, const std::string& source) {
 
 Shipped ship(const std::string& source, const std::string& target, const std::string& shipped_by) {
   if (fs::exists(target)) {
-    throw Error(ErrorCode::kDatabase, target + ": exists, and a shipped file is not replaced");
+    throw Error(
+        ErrorCode::kDatabase,
+        target + ": exists, and a shipped file is not replaced: name another, or remove it");
   }
   const Partial partial(target);
   copy(source, partial.path());

@@ -50,9 +50,9 @@ std::string error_text(int code, const char* message, int os_error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return "is locked by another process, or its file system has no locks (waited " +
-             std::to_string(kBusyTimeoutMs / 1000) + " s)";
+             std::to_string(kBusyTimeoutMs / 1000) + " s): try again when that has ended";
     case SQLITE_FULL:
-      return "the disk is full; what was stored before is safe";
+      return "the disk is full; what was stored before is safe: make room and run again";
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_WRITE) {  // a quota or a file size limit, or a broken disk
         return "cannot be written: " + reason + "; what was stored before is safe";
@@ -63,7 +63,7 @@ std::string error_text(int code, const char* message, int os_error) {
     case SQLITE_CORRUPT:
       return std::string("is damaged (") + message + "): restore a copy or tune into a new file";
     case SQLITE_READONLY:
-      return "cannot be written: the file or its directory is read-only";
+      return "cannot be written: the file or its directory is read-only: name another file";
     case SQLITE_CANTOPEN:
       return "cannot be opened: " + reason;
     case SQLITE_INTERRUPT:

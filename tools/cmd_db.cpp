@@ -105,7 +105,8 @@ int info(const Options& options) {
     if (!options.quiet) say(stderr, "mla-tune db: warning: " + warning + "\n");
   }
   fmt::print("{}",
-             options.json ? overlay_json(files) + "\n" : overlay_text(files, options.verbose));
+             options.json ? overlay_json(files) + "\n"
+                          : overlay_text(files, options.verbose, inspect(stdout, options.color)));
   return kDone;
 }
 
@@ -187,7 +188,8 @@ int prune(const Options& options) {
 // Opening for writing is what migrates.
 int migrate(const Options& options) {
   const std::string database = own_database(options.databases);
-  if (!exists(database)) throw Error(ErrorCode::kDatabase, database + ": does not exist");
+  if (!exists(database))
+    throw Error(ErrorCode::kDatabase, database + ": does not exist; mla-tune run makes one");
   const db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
   fmt::print("{}: schema {}\n", database, store.info().schema_version);
   return kDone;
@@ -199,7 +201,7 @@ int miss(const Options& options) {
   for (const std::string& name : options.from) reader.add(read_file(name), name);
   const Misses misses = reader.result();
   if (!options.output.empty()) write_file(options.output, shapes_text(misses));
-  fmt::print("{}", misses_table(misses));
+  fmt::print("{}", misses_table(misses, inspect(stdout, options.color)));
   return kDone;
 }
 

@@ -76,7 +76,9 @@ tuner::SessionOptions session_options(const Options& options,
 int print_plan(const Options& options, RunPlan plan, const std::string& spec) {
   plan.device_spec = spec;
   plan.budget_s = options.budget_s;
-  fmt::print("{}", options.json ? plan_json(plan) + "\n" : plan_text(plan));
+  fmt::print(
+      "{}",
+      options.json ? plan_json(plan) + "\n" : plan_text(plan, inspect(stdout, options.color)));
   return kDone;
 }
 
@@ -112,7 +114,8 @@ tuner::SessionResult measure(const Options& options,
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
       stop_requested());
   progress.clear();
-  if (!options.quiet) say(stderr, failure_text(progress.failures(), options.device));
+  if (!options.quiet)
+    say(stderr, failure_text(progress.failures(), options.device, inspect(stderr, options.color)));
   return result;
 }
 
@@ -169,9 +172,10 @@ int cmd_run(const Options& given) {
     fmt::print("{}\n", run_json(run));
   } else {
     fmt::print("{}", run_text(run, inspect(stdout, options.color)));
-    if (!options.quiet) fmt::print("{}", next_steps(run, status));
+    if (!options.quiet) fmt::print("{}", next_steps(run, status, inspect(stdout, options.color)));
   }
-  if (!options.quiet) say(stderr, run_notes(run, status, options.verbose));
+  if (!options.quiet)
+    say(stderr, run_notes(run, status, options.verbose, inspect(stderr, options.color)));
   return status;
 }
 

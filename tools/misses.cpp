@@ -119,7 +119,7 @@ Misses MissReader::result() const {
   return misses;
 }
 
-std::string misses_table(const Misses& misses) {
+std::string misses_table(const Misses& misses, const Terminal& terminal) {
   Table table;
   table.column(misses.timed ? "of all time" : "of misses", Table::Align::kRight);
   table.column("count", Table::Align::kRight);
@@ -131,7 +131,7 @@ std::string misses_table(const Misses& misses) {
                fmt::format("{:.0f}", miss.time_us),
                to_text(miss.problem)});
   }
-  std::string text = table.text(Terminal{});
+  std::string text = table.text(terminal);
   if (misses.forgotten > 0) {
     text +=
         fmt::format("{} misses of further shapes were not kept\n", count_text(misses.forgotten));

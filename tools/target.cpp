@@ -37,7 +37,8 @@ std::string device_spec(const std::string& given) {
   const std::vector<DeviceListing> listings = list_devices();
   if (listings.empty() || listings.front().info.name.empty()) {
     const std::string why = listings.empty() ? "" : ": " + listings.front().note;
-    throw Error(ErrorCode::kDevice, "no usable device" + why);
+    throw Error(ErrorCode::kDevice,
+                "no usable device" + why + "; mla-tune doctor says what is missing");
   }
   return listings.front().spec;
 }

@@ -47,12 +47,17 @@ Problem read_problem(const mla_tensors& t) {
   if (t.page_size != 1 && t.page_size != 16 && t.page_size != 64) {
     fail("page_size", std::to_string(t.page_size) + " is not one of 1, 16, 64");
   }
-  if (t.kv_dtype != static_cast<int32_t>(KvDtype::kBf16)) {
-    fail("kv_dtype", std::to_string(t.kv_dtype) + " is not 0 (bf16), which is all there is yet");
-  }
+  require_range("kv_dtype",
+                t.kv_dtype,
+                static_cast<int32_t>(KvDtype::kBf16),
+                static_cast<int32_t>(KvDtype::kFp8));
   if (!std::isfinite(t.softmax_scale)) fail("softmax_scale", "is not finite");
-  if (t.kv_scale != 1.0f) fail("kv_scale", "is not 1, and bf16 rows have no scale");
   Problem problem;
+  problem.kv_dtype = static_cast<KvDtype>(t.kv_dtype);
+  if (problem.kv_dtype == KvDtype::kBf16 && t.kv_scale != 1.0f) {
+    fail("kv_scale", "is not 1, and bf16 rows have no scale");
+  }
+  if (!(std::isfinite(t.kv_scale) && t.kv_scale > 0)) fail("kv_scale", "is not above 0 and finite");
   problem.batch = t.batch;
   problem.nhead = t.nhead;
   problem.q_len = t.q_len;
@@ -88,13 +93,13 @@ int64_t pool_rows(const mla_tensors& t) {
   return t.kv_rows;
 }
 
-DecodeParams read_params(const mla_tensors& t, int64_t row_alignment) {
-  const int64_t row_elements = row_alignment / int64_t{sizeof(uint16_t)};
+DecodeParams read_params(const mla_tensors& t, KvDtype dtype, int64_t row_alignment) {
+  const int64_t element_bytes = row_bytes(dtype) / kHeadDim;
   require_pointer("q", t.q, alignof(uint16_t));
   require_stride("q_head_stride", t.q_head_stride, kHeadDim, 1);
   require_stride("q_token_stride", t.q_token_stride, kHeadDim, 1);
   require_pointer("kv", t.kv, row_alignment);
-  require_stride("kv_row_stride", t.kv_row_stride, kHeadDim, row_elements);
+  require_stride("kv_row_stride", t.kv_row_stride, kHeadDim, row_alignment / element_bytes);
   require_pointer("kv_indptr", t.kv_indptr, alignof(int32_t));
   require_pointer("kv_indices", t.kv_indices, alignof(int32_t));
   require_pointer("last_page_len", t.last_page_len, alignof(int32_t));
@@ -106,7 +111,9 @@ DecodeParams read_params(const mla_tensors& t, int64_t row_alignment) {
   params.nhead = t.nhead;
   params.q_len = t.q_len;
   params.page_size = t.page_size;
+  params.kv_dtype = dtype;
   params.softmax_scale = t.softmax_scale;
+  params.kv_scale = t.kv_scale;
   params.q = static_cast<const uint16_t*>(t.q);
   params.q_token_stride = t.q_token_stride;
   params.q_head_stride = t.q_head_stride;
@@ -146,7 +153,7 @@ DecodeArguments read_arguments(const mla_tensors* tensors,
   DecodeArguments arguments;
   const Problem problem = read_problem(*tensors);
   arguments.config = read_config(*plan, problem, space);
-  arguments.params = read_params(*tensors, row_alignment);
+  arguments.params = read_params(*tensors, problem.kv_dtype, row_alignment);
   require_workspace(*tensors, arguments.config);
   // A grid counts its workgroups in 31 bits.
   require_range("workgroups",

@@ -85,6 +85,20 @@ BOOST_AUTO_TEST_CASE(a_plan_of_the_policy_for_the_described_device_launches) {
   mla_policy_close(policy);
 }
 
+BOOST_AUTO_TEST_CASE(fp8_rows_are_read_with_their_scale) {
+  Problem problem;
+  problem.kv_dtype = KvDtype::kFp8;
+  const auto workload = make_workload(problem, {90, 0, 33});
+  const OpenDecode decode;
+  Tensors tensors(*workload);
+  const mla_plan plan = plan_of(split_config(3));
+  BOOST_TEST(mla_decode_launch(decode.get(), &tensors.abi, &plan, nullptr) == MLA_OK,
+             decode.message());
+  const Outcome checked =
+      check(reference_sample(workload->params(), INT64_MAX, 1), *workload, tensors.output);
+  BOOST_TEST(checked.ok(), checked.text);
+}
+
 BOOST_AUTO_TEST_CASE(without_an_lse_the_output_is_the_same) {
   const auto workload = ragged_workload();
   const OpenDecode decode;
@@ -111,12 +125,17 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
       {"q_len", [](mla_tensors* t, mla_plan*) { t->q_len = 9; }},
       {"max_seq_len", [](mla_tensors* t, mla_plan*) { t->max_seq_len = -1; }},
       {"page_size", [](mla_tensors* t, mla_plan*) { t->page_size = 8; }},
-      {"kv_dtype", [](mla_tensors* t, mla_plan*) { t->kv_dtype = 1; }},
+      {"kv_dtype", [](mla_tensors* t, mla_plan*) { t->kv_dtype = 2; }},
       {"softmax_scale",
        [](mla_tensors* t, mla_plan*) {
          t->softmax_scale = std::numeric_limits<float>::quiet_NaN();
        }},
-      {"kv_scale", [](mla_tensors* t, mla_plan*) { t->kv_scale = 0; }},
+      {"kv_scale", [](mla_tensors* t, mla_plan*) { t->kv_scale = 0.5f; }},
+      {"kv_scale",
+       [](mla_tensors* t, mla_plan*) {
+         t->kv_dtype = 1;
+         t->kv_scale = 0;
+       }},
       {"q", [](mla_tensors* t, mla_plan*) { t->q = nullptr; }},
       {"q_head_stride", [](mla_tensors* t, mla_plan*) { t->q_head_stride = 512; }},
       {"q_token_stride", [](mla_tensors* t, mla_plan*) { t->q_token_stride = -576; }},
