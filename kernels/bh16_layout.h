@@ -28,6 +28,11 @@ inline constexpr int kLineBytes = 128;
 inline constexpr int kRowLines = kRowBytes / kLineBytes;
 inline constexpr int kStageAlignment = 8 * kLineBytes;
 static_assert(kRowLines * kLineBytes == kRowBytes && kRowLines % 8 == 1);
+// An fp8 row has four and a half lines, which no swizzle fits. So 16 bytes lie between rows: an odd
+// number of pieces from row to row puts the same columns of 8 rows at 8 different places.
+inline constexpr int kFp8RowBytes = kHeadDim;
+inline constexpr int kFp8RowPitch = kFp8RowBytes + 16;
+static_assert(kFp8RowPitch / 16 % 2 == 1);
 // Rows whose numbers a ring's producers fetch before the rows themselves. A number waits in the
 // same queue of the memory system as the rows in flight, so it has to be further ahead than the
 // ring is deep.
@@ -38,11 +43,14 @@ struct Bh16Layout {
   int tile_n;
   int teams;
   int stages;  // of each ring
+  KvDtype kv_dtype = KvDtype::kBf16;
   int group_rows = kTeamRows;
 
   constexpr int teams_per_ring() const { return group_rows / kTeamRows; }
   constexpr int rings() const { return teams / teams_per_ring(); }
-  constexpr int stage_bytes() const { return tile_n * kRowBytes; }
+  constexpr int stage_bytes() const {
+    return tile_n * (kv_dtype == KvDtype::kFp8 ? kFp8RowPitch : kRowBytes);
+  }
   // Parts of the memory of a ring and its teams.
   constexpr int exchange_offset() const { return stages * stage_bytes(); }
   // Of each team: fp32 scores of 16 query rows x tile_n cached ones, a partial sum a warp, two
@@ -61,8 +69,9 @@ struct Bh16Layout {
   constexpr int threads() const { return teams * kTeamThreads + rings() * 32 * kProducersPerRing; }
 };
 
-constexpr Bh16Layout bh16_layout(const KernelConfig& config) {
-  return {config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages, config.group_rows};
+constexpr Bh16Layout bh16_layout(const KernelConfig& config, KvDtype kv_dtype) {
+  const int teams = config.stage1_warps / kWarpsPerTeam;
+  return {config.tile_n, teams, config.stages, kv_dtype, config.group_rows};
 }
 
 }  // namespace mla

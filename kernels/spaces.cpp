@@ -87,6 +87,14 @@ Constraint amd_layout_fits(int64_t lds_bytes) {
           }};
 }
 
+Constraint bf16_rows() {
+  return {"kv_dtype",
+          "the kernels of this device read bf16 rows",
+          [](const Problem& problem, const KernelConfig&) {
+            return problem.kv_dtype == KvDtype::kBf16;
+          }};
+}
+
 // Neutral is the shape of the published sweeps where it fits, and else the deepest ring.
 Space amdgcn_space(const DeviceInfo& device) {
   const int64_t lds_bytes = device.local_memory_bytes > 0
@@ -106,7 +114,10 @@ Space amdgcn_space(const DeviceInfo& device) {
       {Knob::kGroupRows, {16}, {16}, 16, ""}};
   return Space(device,
                std::move(ranges),
-               {split_major_batch(), split_major_xcds(device.xcds), amd_layout_fits(lds_bytes)});
+               {split_major_batch(),
+                split_major_xcds(device.xcds),
+                bf16_rows(),
+                amd_layout_fits(lds_bytes)});
 }
 
 // The split counts of split_search, those that fill the SMs once or twice at a power of two of row
@@ -129,8 +140,9 @@ Constraint bh16_fits(int64_t local_memory_bytes) {
   return {"local_memory",
           "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
               " bytes of shared memory",
-          [local_memory_bytes](const Problem&, const KernelConfig& config) {
-            return local_memory_bytes <= 0 || bh16_layout(config).bytes() <= local_memory_bytes;
+          [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
+            return local_memory_bytes <= 0 ||
+                   bh16_layout(config, problem.kv_dtype).bytes() <= local_memory_bytes;
           }};
 }
 
@@ -146,11 +158,11 @@ Constraint two_teams_a_ring() {
 
 Constraint where_persistent(std::string name,
                             std::string reason,
-                            std::function<bool(const KernelConfig&)> holds) {
+                            std::function<bool(const Problem&, const KernelConfig&)> holds) {
   return {std::move(name),
           "the persistent schedule " + std::move(reason),
-          [holds = std::move(holds)](const Problem&, const KernelConfig& config) {
-            return config.schedule != Schedule::kPersistent || holds(config);
+          [holds = std::move(holds)](const Problem& problem, const KernelConfig& config) {
+            return config.schedule != Schedule::kPersistent || holds(problem, config);
           }};
 }
 
@@ -159,25 +171,29 @@ constexpr int64_t kReservedBytes = 1024;
 
 std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
   const int64_t sm_bytes = local_memory_bytes + kReservedBytes;
-  return {
-      where_persistent("persistent_splits",
-                       "needs splits >= 2: a share may end within a request",
-                       [](const KernelConfig& config) { return config.splits >= 2; }),
-      where_persistent(
-          "persistent_order",
-          "has one order, batch_major",
-          [](const KernelConfig& config) { return config.order == Order::kBatchMajor; }),
-      where_persistent("persistent_warps",
-                       "has workgroups of 4 warps for each 16 group rows",
-                       [](const KernelConfig& config) { return bh16_layout(config).rings() == 1; }),
-      where_persistent("persistent_local_memory",
-                       "runs two workgroups of 4 warps an SM, whose copy rings do not fit into " +
-                           std::to_string(sm_bytes) + " bytes of shared memory",
-                       [local_memory_bytes, sm_bytes](const KernelConfig& config) {
-                         const Bh16Layout layout = bh16_layout(config);
-                         return local_memory_bytes <= 0 || layout.teams > 1 ||
-                                2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
-                       })};
+  return {where_persistent(
+              "persistent_splits",
+              "needs splits >= 2: a share may end within a request",
+              [](const Problem&, const KernelConfig& config) { return config.splits >= 2; }),
+          where_persistent("persistent_order",
+                           "has one order, batch_major",
+                           [](const Problem&, const KernelConfig& config) {
+                             return config.order == Order::kBatchMajor;
+                           }),
+          where_persistent("persistent_warps",
+                           "has workgroups of 4 warps for each 16 group rows",
+                           [](const Problem& problem, const KernelConfig& config) {
+                             return bh16_layout(config, problem.kv_dtype).rings() == 1;
+                           }),
+          where_persistent(
+              "persistent_local_memory",
+              "runs two workgroups of 4 warps an SM, whose copy rings do not fit into " +
+                  std::to_string(sm_bytes) + " bytes of shared memory",
+              [local_memory_bytes, sm_bytes](const Problem& problem, const KernelConfig& config) {
+                const Bh16Layout layout = bh16_layout(config, problem.kv_dtype);
+                return local_memory_bytes <= 0 || layout.teams > 1 ||
+                       2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
+              })};
 }
 
 // The kernels count blocks in 32 bits.

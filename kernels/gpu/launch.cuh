@@ -16,6 +16,7 @@ namespace mla::gpu {
 struct Stage1Instance {
   int tile_n;
   int teams;  // of four warps
+  KvDtype kv_dtype;
   int group_rows;
   const void* decode;      // the kernel of the uniform schedule
   const void* persistent;  // that of the persistent one; null for two rings

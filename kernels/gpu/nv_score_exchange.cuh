@@ -16,11 +16,24 @@ class ScoreExchange {
   __device__ ScoreExchange(float4* buffers, int barrier_id)
       : buffers_(buffers), barrier_id_(barrier_id) {}
 
-  // scores = scale * the sum over the warps, in three steps, for what a warp can do in between. Two
-  // buffers in turn: a warp that is one block ahead never writes what another still reads.
+  // The largest value over the warps, of each of the thread's two rows.
+  __device__ void largest(float (&value)[2]) {
+    next_buffer();
+    auto* buffer = reinterpret_cast<float2*>(buffer_);
+    buffer[warp() * 32 + lane()] = make_float2(value[0], value[1]);
+    named_barrier(barrier_id_, kTeamThreads);
+#pragma unroll
+    for (int w = 0; w < kWarpsPerTeam; ++w) {
+      const float2 other = buffer[w * 32 + lane()];
+      value[0] = fmaxf(value[0], other.x);
+      value[1] = fmaxf(value[1], other.y);
+    }
+  }
+
+  // scores = the sum over the warps, times the scale of each of the thread's two rows; in three
+  // steps, for what a warp can do in between.
   __device__ void put(const float (&partial)[kTiles][4]) {
-    buffer_ = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
-    turn_ ^= 1;
+    next_buffer();
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
       buffer_[(warp() * kTiles + t) * 32 + lane()] =
@@ -30,7 +43,7 @@ class ScoreExchange {
 
   // Of many tiles each warp sums its share: a second barrier costs less than to read all four
   // partial sums of every tile in every warp.
-  __device__ void add(float scale) {
+  __device__ void add(const float (&scale)[2]) {
     if constexpr (kShared) {
       named_barrier(barrier_id_, kTeamThreads);
       constexpr int kShare = kTiles / kWarpsPerTeam;
@@ -42,7 +55,7 @@ class ScoreExchange {
     }
   }
 
-  __device__ void take(float scale, float (&scores)[kTiles][4]) {
+  __device__ void take(const float (&scale)[2], float (&scores)[kTiles][4]) {
     named_barrier(barrier_id_, kTeamThreads);
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
@@ -64,14 +77,20 @@ class ScoreExchange {
     return threadIdx.x / 32 % kWarpsPerTeam;
   }
 
-  __device__ float4 sum_of_warps(int t, float scale) const {
+  // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
+  __device__ void next_buffer() {
+    buffer_ = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
+    turn_ ^= 1;
+  }
+
+  __device__ float4 sum_of_warps(int t, const float (&scale)[2]) const {
     float4 part[kWarpsPerTeam];
 #pragma unroll
     for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer_[(w * kTiles + t) * 32 + lane()];
-    return make_float4(scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
-                       scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
-                       scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
-                       scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
+    return make_float4(scale[0] * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
+                       scale[0] * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
+                       scale[1] * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
+                       scale[1] * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
   }
 
   float4* buffers_;

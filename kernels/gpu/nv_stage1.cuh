@@ -31,6 +31,12 @@ struct ConsumerPosition {
   }
 };
 
+// Scores are in units of log2 (stage1.h).
+__device__ inline float score_scale(const DecodeParams& p) {
+  constexpr float kLog2e = 1.44269504f;
+  return p.softmax_scale * p.kv_scale * kLog2e;
+}
+
 // One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
 __device__ void consume(Tile& tile,
@@ -42,8 +48,7 @@ __device__ void consume(Tile& tile,
                         bool drain,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
-  constexpr float kLog2e = 1.44269504f;
-  const float scale = p.softmax_scale * kLog2e;
+  const float scale = score_scale(p);
   const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * step;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
@@ -52,7 +57,9 @@ __device__ void consume(Tile& tile,
     // Those between were waited for at the blocks before.
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
-    tile.scores(stage, scale);
+    tile.begin_scores(stage);
+    tile.add_scores(scale);
+    tile.end_scores(scale);
     if (i >= work.first_masked) {
       tile.mask([&](int row) { return work.attended(p, i, row); });
     }
@@ -77,8 +84,7 @@ __device__ void consume_overlapped(Tile& tile,
                                    bool drain,
                                    ConsumerPosition* position,
                                    SoftmaxState<typename Tile::Rows>* state) {
-  constexpr float kLog2e = 1.44269504f;
-  const float scale = p.softmax_scale * kLog2e;
+  const float scale = score_scale(p);
   const int blocks = work.walk.count();
   const int depth = ring.stages() - 2;
   auto& [own, youngest] = *position;
@@ -130,18 +136,18 @@ inline constexpr int kProducerRegisters = 56;
 inline constexpr int kConsumerRegisters = 224;
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
-template <int kTileN, int kTeams, int kGroupRows, bool kMaths>
-__global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2, kGroupRows}.threads(),
-                                  kTeams == 1 ? 2 : 1)
-    stage1_bh16(const DecodeParams p,
-                const KernelConfig config,
-                const __grid_constant__ RowMap rows) {
+template <class Tile, int kTeams, int kGroupRows, bool kMaths>
+__global__ void __launch_bounds__(
+    Bh16Layout{Tile::kBlockRows, kTeams, 2, Tile::kKvDtype, kGroupRows}.threads(),
+    kTeams == 1 ? 2 : 1) stage1_bh16(const DecodeParams p,
+                                     const KernelConfig config,
+                                     const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
-  using Tile = Bh16Tile<kTileN>;
+  constexpr int kTileN = Tile::kBlockRows;
   constexpr int kTeamsPerRing = kGroupRows / kTeamRows;
   constexpr int kRings = kTeams / kTeamsPerRing;
   constexpr bool kSplitRegisters = kRings == 2 && kMaths;
-  const Bh16Layout layout = {kTileN, kTeams, config.stages, kGroupRows};
+  const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype, kGroupRows};
   const int warp = threadIdx.x / 32;
   const bool consumer = warp < kTeams * kWarpsPerTeam;
   const int team = warp / kWarpsPerTeam;
@@ -161,7 +167,8 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2, kGroupRows}.thre
     auto* index_ring = reinterpret_cast<int32_t*>(ring_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerRing;
     const WalkCursor<kTileN> blocks(work.pages(p), work.walk, ring_index, kRings);
-    produce<kTileN>(ring, RowSource(p, rows), blocks, index_ring, producer);
+    const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
+    produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), ring_index, kRings);
   } else {

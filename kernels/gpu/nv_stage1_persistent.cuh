@@ -46,16 +46,16 @@ class ShareCursor {
   int block_;  // of the piece
 };
 
-template <int kTileN, int kGroupRows>
+template <class Tile, int kGroupRows>
 __global__ void __launch_bounds__(
-    Bh16Layout{kTileN, kGroupRows / kTeamRows, 2, kGroupRows}.threads(), 2 * kTeamRows / kGroupRows)
-    stage1_bh16_persistent(const DecodeParams p,
-                           const KernelConfig config,
-                           const __grid_constant__ RowMap rows) {
+    Bh16Layout{Tile::kBlockRows, kGroupRows / kTeamRows, 2, Tile::kKvDtype, kGroupRows}.threads(),
+    2 * kTeamRows / kGroupRows) stage1_bh16_persistent(const DecodeParams p,
+                                                       const KernelConfig config,
+                                                       const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
-  using Tile = Bh16Tile<kTileN>;
+  constexpr int kTileN = Tile::kBlockRows;
   constexpr int kTeams = kGroupRows / kTeamRows;
-  const Bh16Layout layout = {kTileN, kTeams, config.stages, kGroupRows};
+  const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype, kGroupRows};
   const Ring ring(local, layout);
   const auto share = static_cast<int32_t>(blockIdx.x);
   launch_dependents();
@@ -74,7 +74,8 @@ __global__ void __launch_bounds__(
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerRing;
     const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
-    produce<kTileN>(ring, RowSource(p, rows), blocks, index_ring, producer);
+    const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
+    produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
     return;
   }
   const int team = warp / kWarpsPerTeam;
@@ -97,10 +98,10 @@ __global__ void __launch_bounds__(
 }
 
 // Null where the shape has none: two rings an SM, or two workgroups of larger tiles, do not fit.
-template <int kTileN, int kTeams, int kGroupRows>
+template <class Tile, int kTeams, int kGroupRows>
 const void* persistent_kernel() {
-  if constexpr (kTeams == kGroupRows / kTeamRows && kTileN <= 32)
-    return reinterpret_cast<const void*>(&stage1_bh16_persistent<kTileN, kGroupRows>);
+  if constexpr (kTeams == kGroupRows / kTeamRows && Tile::kBlockRows <= 32)
+    return reinterpret_cast<const void*>(&stage1_bh16_persistent<Tile, kGroupRows>);
   return nullptr;
 }
 
