@@ -100,7 +100,7 @@ Findings database_findings(const Options& options,
                            const std::optional<Space>& space,
                            const db::Environment& environment) {
   const std::vector<std::string> paths = database_paths(options.databases);
-  Findings findings = {writable(paths.back())};
+  Findings findings = {writable(written_database(options.databases))};
   for (const std::string& path : paths) {
     const Findings file = of_file(path, space, environment);
     findings.insert(findings.end(), file.begin(), file.end());
