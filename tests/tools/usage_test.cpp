@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_roof_preset_refuses_what_it_cannot_measure) {
       {"bench", "--preset", "roof", "--device", "cpu", "--q-len", "2"},
       2,
       "mla-tune bench: --preset roof: its shapes are chosen by --batch, --nhead, --seq-len, "
-      "--page-size");
+      "--page-size, --kv-dtype");
   expect_error({"bench", "--db", "x.db", "--device", "cpu"},
                2,
                "mla-tune bench: --db: only --preset roof times what a database holds");
