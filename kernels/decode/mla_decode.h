@@ -45,13 +45,13 @@ typedef struct mla_tensors {
   float kv_scale;      /* multiplies every fp8 element; 1 for bf16 */
   int64_t max_seq_len; /* no request has more rows; 0: 2^24 - 1, which the kernels can count */
 
-  const void* q;             /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
-  int64_t q_token_stride;    /* from one query position to the next */
-  int64_t q_head_stride;     /* from one head to the next */
-  const void* kv;            /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
-  int64_t kv_row_stride;     /* elements from row to row, also across pages; GPU: 16 bytes */
-  const int32_t* kv_indptr;  /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
-  const int32_t* kv_indices; /* page numbers; those past the last request are never used */
+  const void* q;                /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
+  int64_t q_token_stride;       /* from one query position to the next */
+  int64_t q_head_stride;        /* from one head to the next */
+  const void* kv;               /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
+  int64_t kv_row_stride;        /* elements from row to row, also across pages; GPU: 16 bytes */
+  const int32_t* kv_indptr;     /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
+  const int32_t* kv_indices;    /* page numbers; those past the last request are never used */
   const int32_t* last_page_len; /* [batch]: rows used of the last page */
 
   void* out;  /* [batch * q_len, nhead, 512] bf16, contiguous; every row is written */
