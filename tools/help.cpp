@@ -14,9 +14,9 @@ constexpr std::string_view kExitStatus =
     "Exit status\n"
     "  0    done\n"
     "  1    a negative answer: lookup --strict without a database hit, db check with damage,\n"
-    "       db diff with differences, a shape that could not be measured, verify with a\n"
-    "       winner that lost or could not be measured, evaluate with an answer slower than\n"
-    "       the default\n"
+    "       db diff with differences, compare with a verdict of --fail-on, a shape that could\n"
+    "       not be measured, verify with a winner that lost or could not be measured, evaluate\n"
+    "       with an answer slower than the default\n"
     "  2    usage: an option, value, preset, device spec or input file that cannot be understood\n"
     "  3    no usable device\n"
     "  4    database: locked, corrupt, foreign, newer schema, full disk, read-only\n"
@@ -88,6 +88,7 @@ std::string help_text(Verb verb) {
   const VerbSpec& spec = spec_of(verb);
   std::string action = spec.actions;
   if (!action.empty() && !spec.needs_action) action = fmt::format("[{}]", action);
+  if (action.empty()) action = spec.operands;
   if (!action.empty()) action += ' ';
   std::string text = fmt::format("mla-tune {}: {}\n\nusage: mla-tune {} {}[options]\n",
                                  spec.name,

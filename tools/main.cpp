@@ -60,6 +60,8 @@ int dispatch(const Options& options) {
       return cmd_verify(options);
     case Verb::kEvaluate:
       return cmd_evaluate(options);
+    case Verb::kCompare:
+      return cmd_compare(options);
     case Verb::kReport:
       return cmd_report(options);
     case Verb::kDb:
