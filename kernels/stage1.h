@@ -77,14 +77,17 @@ struct SoftmaxState {
 };
 
 // One block's scores into the running softmax. A row that has seen nothing yet has max = -inf: its
-// base is 0 then, so that no infinity meets another one.
+// base is 0 then, so that no infinity meets another one. A maximum that grows by `slack` at most
+// leaves the old one in use, whose weights are then up to 2^slack: fewer rows have to shrink.
 template <class Tile>
-constexpr typename Tile::Rows update_softmax(Tile& tile, SoftmaxState<typename Tile::Rows>* state) {
+constexpr typename Tile::Rows update_softmax(Tile& tile,
+                                             SoftmaxState<typename Tile::Rows>* state,
+                                             float slack = 0) {
   using Rows = typename Tile::Rows;
   const Rows block_max = tile.row_max();
   Rows base, shrink;
   for (int i = 0; i < Rows::kCount; ++i) {
-    const float max = block_max[i] > state->max[i] ? block_max[i] : state->max[i];
+    const float max = block_max[i] > state->max[i] + slack ? block_max[i] : state->max[i];
     base[i] = max == -std::numeric_limits<float>::infinity() ? 0.0f : max;
     shrink[i] = state->max[i] - base[i];
     state->max[i] = max;

@@ -81,20 +81,22 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
     const auto compute = [&](int block, bool may_be_masked) {
       if constexpr (kMaths) {
         tile.scores(ring.stage(), p.softmax_scale * kLog2e);
-        if (may_be_masked && work.is_masked(block))
+        if (may_be_masked && block >= work.first_masked)
           tile.mask(work.attended(p, block, Tile::query_row()));
         const auto shrink = update_softmax(tile, &state);
         tile.accumulate(ring.stage(), shrink);
       }
     };
+    // A query position sees at most 7 rows less than the last one, which sees all of the walk.
+    constexpr bool kMayBeMasked = kAhead < 2;
     int block = 0;
     for (; block < blocks - kAhead; ++block) {
       ring.issue();
       ring.locate();
       wait_copies<kYounger * Ring::kCopies>();
       barrier();
-      compute(block, kAhead < 2);  // query positions differ in fewer rows than a block has
-      barrier();                   // the stage is free
+      compute(block, kMayBeMasked);
+      barrier();  // the stage is free
     }
     for (; block < blocks; ++block) {
       ring.advance();

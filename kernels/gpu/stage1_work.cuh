@@ -29,7 +29,7 @@ struct Stage1Work {
   bool idle;     // a surplus split: no work and no place in the merge
   bool unsplit;  // writes the output itself
   Walk<kTileN> walk;
-  int32_t unmasked_end;  // every query row of the group attends to the cached rows before
+  int32_t first_masked;  // block of which some query row attends to fewer than kTileN rows
 
   // Of a workgroup of the uniform schedule.
   __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int32_t workgroup) {
@@ -59,10 +59,6 @@ struct Stage1Work {
     return p.kv_indices + p.kv_indptr[group.request];
   }
 
-  // Whether some query row attends to fewer than kTileN rows of a block.
-  __device__ bool is_masked(int block) const {
-    return walk.first_row(block) + kTileN > unmasked_end;
-  }
   // Rows of a block that a query row of the group attends to; may be negative.
   __device__ int attended(const DecodeParams& p, int block, int32_t row) const {
     return min(walk.end, group.visible(p, cached_rows, row)) - walk.first_row(block);
@@ -73,7 +69,7 @@ struct Stage1Work {
   __device__ void set_walk(const DecodeParams& p, const BasicRowRange<int32_t>& range) {
     walk.end = min(range.end, group.visible(p, cached_rows, group.rows - 1));
     walk.begin = min(range.begin, walk.end);
-    unmasked_end = min(walk.end, group.visible(p, cached_rows, 0));
+    first_masked = (min(walk.end, group.visible(p, cached_rows, 0)) - walk.begin) / kTileN;
   }
 };
 

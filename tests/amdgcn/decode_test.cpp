@@ -82,6 +82,22 @@ BOOST_AUTO_TEST_CASE(
   }
 }
 
+// Last blocks of fewer rows than query positions lack: then the block before is masked as well.
+BOOST_AUTO_TEST_CASE(query_positions_that_share_a_row_group_each_end_where_they_see_no_further) {
+  for (const char* shape : {"nhead=5 q_len=8", "nhead=12 q_len=4"}) {
+    const auto workload = problem_of(shape, {3, 17, 33, 65, 68, 196});
+    for (const char* arch : kTargets) {
+      EmulatedGpu& gpu = emulated_gpu(arch);
+      for (const KernelConfig& config : stage1_shapes(arch)) {
+        const Output output = gpu.decode(*workload, with(config, "splits=2"), kLate);
+        const Outcome outcome =
+            check(reference_sample(workload->params(), 1000, 7), *workload, output);
+        BOOST_TEST_REQUIRE(outcome.ok(), describe(gpu, *workload, config) << ": " << outcome.text);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_walk_longer_than_the_ring_of_page_numbers_agrees_with_the_reference) {
   const auto workload = problem_of("nhead=16", {1500});
   for (const char* arch : kTargets) {
