@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tools/options.h"
 #include "tools/report/html.h"
@@ -32,15 +33,17 @@ const ReportShape* most_extreme(const ReportDevice& device, bool best) {
 }
 
 std::string verdict_sentence(const ResultSummary& s) {
-  return fmt::format(
-      "Of {} shapes a tuned configuration is faster in {}, the default is best in {}, {} are "
-      "undecided and keep it, {} have a best candidate that lost, and {} could not be measured.",
-      s.shapes + s.failed,
-      s.faster,
-      s.default_best,
-      s.undecided,
-      s.slower,
-      s.failed);
+  std::string text = fmt::format(
+      "A tuned configuration is faster at {} of {} shapes", s.faster, s.shapes + s.failed);
+  const std::pair<int64_t, const char*> others[] = {
+      {s.default_best, "at {} the default is best"},
+      {s.undecided, "{} are undecided and keep the default"},
+      {s.slower, "at {} the best candidate lost and the default is kept"},
+      {s.failed, "{} could not be measured"}};
+  for (const auto& [count, clause] : others) {
+    if (count > 0) text += "; " + fmt::format(fmt::runtime(clause), count);
+  }
+  return text + ".";
 }
 
 std::string gain_sentence(const ReportDevice& device) {

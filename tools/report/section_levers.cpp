@@ -26,7 +26,7 @@ std::string quartiles_text(const tuner::Quartiles& gain) {
 std::string paired_table(const PageDevice& page) {
   HtmlTable table;
   table.column("shape");
-  for (const LeverKind lever : kLeverKinds) table.column(title(lever), HtmlTable::Kind::kNumber);
+  for (const LeverKind lever : kLeverKinds) table.column(title(lever));
   int64_t pairs = 0;
   for (size_t i = 0; i < page.evidence.size(); ++i) {
     std::vector<std::string> cells = {to_text(page.device.shapes[i].summary.winner.problem)};
@@ -63,7 +63,7 @@ std::string swept_table(const std::vector<SweptLever>& swept) {
   if (rows.empty()) return "";
   HtmlTable table;
   table.column("shape");
-  for (const std::string& leg : legs) table.column(leg, HtmlTable::Kind::kNumber);
+  for (const std::string& leg : legs) table.column(leg);
   for (const std::string& shape : order) {
     std::vector<std::string> cells = {shape};
     for (const std::string& leg : legs) {
@@ -112,18 +112,33 @@ Svg draw_gain_curve(const std::vector<const SweptLever*>& legs, const std::strin
   return svg;
 }
 
-// One panel a shape and lever of the dose-response of a sweep.
-std::string swept_curves(const std::vector<SweptLever>& swept) {
-  std::map<std::string, std::vector<const SweptLever*>> curves;
+struct GainCurve {
+  std::string heading;
+  std::vector<const SweptLever*> legs;  // by splits
+};
+
+// A curve a shape and lever, in the order of the sweep.
+std::vector<GainCurve> gain_curves(const std::vector<SweptLever>& swept) {
+  std::vector<GainCurve> curves;
   for (const SweptLever& lever : swept) {
     if (lever.table != "dose" || lever.leg == "baseline" || lever.rounds == 0) continue;
-    curves[to_text(lever.problem) + ", " + lever.leg].push_back(&lever);
+    const std::string heading = to_text(lever.problem) + ", " + lever.leg;
+    auto curve = std::find_if(
+        curves.begin(), curves.end(), [&](const GainCurve& one) { return one.heading == heading; });
+    if (curve == curves.end()) curve = curves.insert(curves.end(), GainCurve{heading, {}});
+    curve->legs.push_back(&lever);
   }
-  std::string panels;
-  for (auto& [heading, legs] : curves) {
-    std::sort(legs.begin(), legs.end(), [](const SweptLever* a, const SweptLever* b) {
+  for (GainCurve& curve : curves) {
+    std::sort(curve.legs.begin(), curve.legs.end(), [](const auto* a, const auto* b) {
       return a->config.splits < b->config.splits;
     });
+  }
+  return curves;
+}
+
+std::string swept_curves(const std::vector<SweptLever>& swept) {
+  std::string panels;
+  for (const auto& [heading, legs] : gain_curves(swept)) {
     int64_t rounds = 0;
     for (const SweptLever* leg : legs) rounds += leg->rounds;
     panels +=
