@@ -72,7 +72,7 @@ Space host_space(const DeviceInfo& device) {
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {0}, {0}, 0, "a CPU thread has no warps"},
       {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, "threads take ranges as they come free"},
-      {Knob::kGroupRows, {16}, {16}, 16, ""}};
+      {Knob::kGroupRows, {16, 32, 64}, {16, 32, 64}, 16, ""}};
   return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
 }
 
@@ -84,6 +84,14 @@ Constraint amd_layout_fits(int64_t lds_bytes) {
           "the copy ring does not fit into " + std::to_string(lds_bytes) + " bytes of LDS",
           [lds_bytes](const Problem&, const KernelConfig& config) {
             return AmdLayout{config.tile_n, config.stages}.bytes() <= lds_bytes;
+          }};
+}
+
+Constraint bf16_rows() {
+  return {"kv_dtype",
+          "the kernels of this device read bf16 rows",
+          [](const Problem& problem, const KernelConfig&) {
+            return problem.kv_dtype == KvDtype::kBf16;
           }};
 }
 
@@ -106,7 +114,10 @@ Space amdgcn_space(const DeviceInfo& device) {
       {Knob::kGroupRows, {16}, {16}, 16, ""}};
   return Space(device,
                std::move(ranges),
-               {split_major_batch(), split_major_xcds(device.xcds), amd_layout_fits(lds_bytes)});
+               {split_major_batch(),
+                split_major_xcds(device.xcds),
+                bf16_rows(),
+                amd_layout_fits(lds_bytes)});
 }
 
 // The split counts of split_search, those that fill the SMs once or twice at a power of two of row
@@ -129,20 +140,29 @@ Constraint bh16_fits(int64_t local_memory_bytes) {
   return {"local_memory",
           "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
               " bytes of shared memory",
-          [local_memory_bytes](const Problem&, const KernelConfig& config) {
-            const Bh16Layout layout = {
-                config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages};
-            return local_memory_bytes <= 0 || layout.bytes() <= local_memory_bytes;
+          [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
+            return local_memory_bytes <= 0 ||
+                   bh16_layout(config, problem.kv_dtype).bytes() <= local_memory_bytes;
+          }};
+}
+
+// Two teams with the registers of an SM have room for no more.
+Constraint two_teams_a_ring() {
+  return {"group_rows_32",
+          "row groups of 32 have workgroups of 8 warps and tiles of 16 or 32 rows",
+          [](const Problem&, const KernelConfig& config) {
+            return config.group_rows != 32 ||
+                   (config.stage1_warps == 2 * kWarpsPerTeam && config.tile_n <= 32);
           }};
 }
 
 Constraint where_persistent(std::string name,
                             std::string reason,
-                            std::function<bool(const KernelConfig&)> holds) {
+                            std::function<bool(const Problem&, const KernelConfig&)> holds) {
   return {std::move(name),
           "the persistent schedule " + std::move(reason),
-          [holds = std::move(holds)](const Problem&, const KernelConfig& config) {
-            return config.schedule != Schedule::kPersistent || holds(config);
+          [holds = std::move(holds)](const Problem& problem, const KernelConfig& config) {
+            return config.schedule != Schedule::kPersistent || holds(problem, config);
           }};
 }
 
@@ -151,25 +171,29 @@ constexpr int64_t kReservedBytes = 1024;
 
 std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
   const int64_t sm_bytes = local_memory_bytes + kReservedBytes;
-  return {where_persistent("persistent_splits",
-                           "needs splits >= 2: a share may end within a request",
-                           [](const KernelConfig& config) { return config.splits >= 2; }),
+  return {where_persistent(
+              "persistent_splits",
+              "needs splits >= 2: a share may end within a request",
+              [](const Problem&, const KernelConfig& config) { return config.splits >= 2; }),
+          where_persistent("persistent_order",
+                           "has one order, batch_major",
+                           [](const Problem&, const KernelConfig& config) {
+                             return config.order == Order::kBatchMajor;
+                           }),
+          where_persistent("persistent_warps",
+                           "has workgroups of 4 warps for each 16 group rows",
+                           [](const Problem& problem, const KernelConfig& config) {
+                             return bh16_layout(config, problem.kv_dtype).rings() == 1;
+                           }),
           where_persistent(
-              "persistent_order",
-              "has one order, batch_major",
-              [](const KernelConfig& config) { return config.order == Order::kBatchMajor; }),
-          where_persistent(
-              "persistent_warps",
-              "has workgroups of 4 warps",
-              [](const KernelConfig& config) { return config.stage1_warps == kWarpsPerTeam; }),
-          where_persistent("persistent_local_memory",
-                           "runs two workgroups an SM, whose copy rings do not fit into " +
-                               std::to_string(sm_bytes) + " bytes of shared memory",
-                           [local_memory_bytes, sm_bytes](const KernelConfig& config) {
-                             const Bh16Layout layout = {config.tile_n, 1, config.stages};
-                             return local_memory_bytes <= 0 ||
-                                    2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
-                           })};
+              "persistent_local_memory",
+              "runs two workgroups of 4 warps an SM, whose copy rings do not fit into " +
+                  std::to_string(sm_bytes) + " bytes of shared memory",
+              [local_memory_bytes, sm_bytes](const Problem& problem, const KernelConfig& config) {
+                const Bh16Layout layout = bh16_layout(config, problem.kv_dtype);
+                return local_memory_bytes <= 0 || layout.teams > 1 ||
+                       2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
+              })};
 }
 
 // The kernels count blocks in 32 bits.
@@ -184,7 +208,8 @@ Constraint persistent_blocks() {
           }};
 }
 
-// Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
+// In groups of 32 rows both teams read one ring, which is then as deep as fits. Eight stage-2 warps
+// also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
@@ -196,13 +221,21 @@ Space nvidia_space(const DeviceInfo& device) {
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
       {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""},
-      {Knob::kGroupRows, {16}, {16}, 16, ""}};
+      {Knob::kGroupRows, {16, 32}, {16, 32}, 16, ""}};
   std::vector<Constraint> constraints = persistent_constraints(device.local_memory_bytes);
   constraints.push_back(persistent_blocks());
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
+  constraints.push_back(two_teams_a_ring());
   constraints.push_back(bh16_fits(device.local_memory_bytes));
-  return Space(device, std::move(ranges), std::move(constraints));
+  const Space space(device, ranges, constraints);
+  KernelConfig wide = space.neutral(32);
+  for (const int32_t stages : space.range(Knob::kStages).legal) {
+    KernelConfig deeper = wide;
+    deeper.stages = stages;
+    if (space.allows({}, deeper)) wide = deeper;
+  }
+  return Space(device, std::move(ranges), std::move(constraints), {wide});
 }
 
 bool starts_with(const std::string& text, const char* prefix) {

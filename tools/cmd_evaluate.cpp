@@ -46,11 +46,12 @@ int cmd_evaluate(const Options& options) {
   const auto source = tuner::open_source(device_spec(options.device), self_executable());
   const policy::LookupTable table(databases, source->space());
   for (const std::string& warning : table.warnings()) {
-    if (!options.quiet) say(stderr, "mla-tune evaluate: warning: " + warning + "\n");
+    if (!options.quiet) say_wrapped(stderr, "mla-tune evaluate: warning: " + warning + "\n");
   }
   const std::vector<Problem> problems = held_out(options, databases, *source);
   if (problems.empty()) {
-    throw Error(ErrorCode::kUsage, "no shape to evaluate: nothing was tuned for this device");
+    throw Error(ErrorCode::kUsage,
+                "no shape to evaluate: nothing was tuned for this device; mla-tune run tunes");
   }
   CompareOptions compare;
   compare.seed = options.seed;
@@ -65,18 +66,20 @@ int cmd_evaluate(const Options& options) {
     if (stop_requested() || tuner::Clock::now() >= compare.deadline) break;
     shapes.push_back(evaluate_shape(*source, table, problem, compare, stop_requested()));
     if (options.progress && !options.quiet) {
-      say(stderr,
-          fmt::format("mla-tune evaluate: {}/{}  {}  regret {:.2f}%\n",
-                      shapes.size(),
-                      problems.size(),
-                      to_text(problem),
-                      100 * shapes.back().regret));
+      say_wrapped(stderr,
+                  fmt::format("mla-tune evaluate: {}/{}  {}  regret {:.2f}%\n",
+                              shapes.size(),
+                              problems.size(),
+                              to_text(problem),
+                              100 * shapes.back().regret));
     }
   }
   if (options.json) {
     fmt::print("{}\n", evaluation_json(shapes, source->info()));
   } else {
-    fmt::print("{}", evaluation_text(shapes, source->info().relative_times));
+    fmt::print(
+        "{}",
+        evaluation_text(shapes, source->info().relative_times, inspect(stdout, options.color)));
   }
   if (stop_signal() != 0) return kSignalBase + stop_signal();
   if (shapes.size() < problems.size()) return kStoppedEarly;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "db/store.h"
+#include "tools/term.h"
 
 namespace mla::tools {
 
@@ -29,7 +31,14 @@ struct Overlay {
 // By the rule of the lookup (policy/lookup.h): the last file that holds a shape answers it, also
 // with "keep the default" or a demotion.
 Overlay overlay(const std::vector<std::string>& paths);
-std::string overlay_text(const Overlay& overlay, bool every_shape);
+std::string overlay_text(const Overlay& overlay, bool every_shape, const Terminal& terminal);
+
+// The current rows of one shape of one kind of device in two databases; at least one is there.
+struct ShapePair {
+  std::optional<db::TuningSummary> before, after;
+};
+// By device and shape.
+std::vector<ShapePair> matched_shapes(const db::Store& before, const db::Store& after);
 
 struct Difference {
   std::string device_key;

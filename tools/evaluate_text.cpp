@@ -7,7 +7,9 @@
 
 namespace mla::tools {
 
-std::string evaluation_text(const std::vector<EvaluatedShape>& shapes, bool relative_times) {
+std::string evaluation_text(const std::vector<EvaluatedShape>& shapes,
+                            bool relative_times,
+                            const Terminal& terminal) {
   const char* unit = relative_times ? "rel" : "us";
   Table table;
   table.column("shape");
@@ -41,8 +43,8 @@ std::string evaluation_text(const std::vector<EvaluatedShape>& shapes, bool rela
                to_text(shape.best)});
   }
   const EvaluationSummary summary = summarize(shapes);
-  std::string text = table.text(Terminal{});
-  text += fmt::format(
+  std::string text = table.text(terminal);
+  std::string sum = fmt::format(
       "{} shapes: regret median {:.2f}%, 95th percentile {:.2f}%, worst {:.2f}%; {} slower than "
       "the "
       "default; geomean {} over the default",
@@ -55,12 +57,12 @@ std::string evaluation_text(const std::vector<EvaluatedShape>& shapes, bool rela
   const char* separator = "\nanswers: ";
   for (int source = 0; source < policy::kSourceCount; ++source) {
     if (summary.by_source[source] == 0) continue;
-    text +=
+    sum +=
         fmt::format("{}{} {}", separator, summary.by_source[source], policy::kSourceNames[source]);
     separator = ", ";
   }
-  if (summary.failed > 0) text += fmt::format("; {} shapes without figures", summary.failed);
-  return text + "\n";
+  if (summary.failed > 0) sum += fmt::format("; {} shapes without figures", summary.failed);
+  return text + wrapped(terminal, sum + "\n", 2);
 }
 
 }  // namespace mla::tools

@@ -60,7 +60,9 @@ po::options_description description(Verb verb) {
   const bool elsewhere = std::any_of(options.begin(), options.end(), [&](const OptionSpec& option) {
     return name == option.name;
   });
-  if (elsewhere) throw usage(fmt::format("--{}: not an option of '{}'", name, verb.name));
+  if (elsewhere)
+    throw usage(fmt::format(
+        "--{}: not an option of '{}'; see mla-tune {} --help", name, verb.name, verb.name));
   const std::string nearest = nearest_name(name, option_names(verb.verb));
   throw usage(fmt::format("{}: unknown option{}",
                           written,
@@ -83,9 +85,17 @@ std::vector<po::option> tokenize(const std::vector<std::string>& words, const Ve
   }
 }
 
-void apply_action(const std::string& word, const VerbSpec& verb, Options* options) {
+size_t operand_count(const VerbSpec& verb) {
+  return *verb.operands == '\0' ? 0 : split(verb.operands, ' ').size();
+}
+
+void apply_word(const std::string& word, const VerbSpec& verb, Options* options) {
+  if (options->operands.size() < operand_count(verb)) {
+    options->operands.push_back(word);
+    return;
+  }
   if (*verb.actions == '\0' || !options->action.empty()) {
-    throw usage(fmt::format("unexpected argument '{}'", word));
+    throw usage(fmt::format("unexpected argument '{}'; see mla-tune {} --help", word, verb.name));
   }
   options->action = parse_choice(word, verb.actions);
 }
@@ -139,13 +149,16 @@ Options parse_options(const std::vector<std::string>& args) {
   std::set<std::string> seen;
   for (const po::option& token : tokenize({args.begin() + 1, args.end()}, verb)) {
     if (token.string_key.empty()) {
-      apply_action(token.value.front(), verb, &options);
+      apply_word(token.value.front(), verb, &options);
     } else {
       apply_option(token, &options, &seen);
     }
   }
   if (verb.needs_action && options.action.empty() && !options.help) {
     throw usage(fmt::format("needs one of {}", fmt::join(split(verb.actions, '|'), ", ")));
+  }
+  if (options.operands.size() < operand_count(verb) && !options.help) {
+    throw usage(fmt::format("needs {}", verb.operands));
   }
   return options;
 }

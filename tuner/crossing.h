@@ -27,6 +27,8 @@ struct CrossPoint {
   KernelConfig default_config;
 };
 
+CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here);
+
 // What is to be measured at one point.
 struct CrossTask {
   size_t point = 0;

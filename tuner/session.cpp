@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "kernels/error.h"
-#include "kernels/text.h"
 #include "policy/selection.h"
 #include "policy/shape_grid.h"
 #include "tuner/budget.h"
@@ -17,13 +16,6 @@
 
 namespace mla::tuner {
 namespace {
-
-// Changes where the search or the final changes what it measures for equal options.
-constexpr const char* kProtocolVersion = "halving-1";
-
-// Of the budget, for winners at neighbouring shapes: at most eight of those and fifteen rounds a
-// shape, beside searches and finals of several hundred samples.
-constexpr double kCrossingShare = 0.2;
 
 bool has_cells(const std::vector<Problem>& problems) {
   std::vector<policy::GridPoint> points;
@@ -50,14 +42,21 @@ class Session {
         options_(options),
         observer_(observer),
         stop_(stop),
-        budget_(options.budget_s, problems, has_cells(problems) ? kCrossingShare : 0) {}
+        budget_(
+            options.budget_s, problems, options.cross && has_cells(problems) ? kCrossingShare : 0) {
+  }
 
   SessionResult tune_all() {
-    if (store_ != nullptr) run_id_ = store_->begin_run(run_);
+    if (store_ != nullptr) {
+      run_id_ = store_->begin_run(run_);
+      find_finished();
+    }
     SessionResult result;
-    for (size_t i = 0; i < problems_.size(); ++i) result.shapes.push_back(tune(i));
-    result.crossing = cross();
-    result.robust = choose_plans();
+    tune_each(&result);
+    if (options_.cross) {
+      result.crossing = cross();
+      result.robust = choose_plans();
+    }
     result.samples_measured = meter_.samples_measured;
     result.samples_reused = meter_.samples_reused;
     result.device_s = meter_.device_s;
@@ -66,10 +65,38 @@ class Session {
   }
 
  private:
+  void tune_each(SessionResult* result) {
+    try {
+      for (size_t i = 0; i < problems_.size(); ++i) result->shapes.push_back(tune(i));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kDevice || !options_.outlive_device) throw;
+      result->lost_device = error.what();
+      while (result->shapes.size() < problems_.size())
+        result->shapes.push_back(
+            {problems_[result->shapes.size()], ShapeStatus::kFailed, {}, error.what()});
+    }
+  }
+
+  // What was finished on this device, or on another of the same hard fields, under the same key.
+  void find_finished() {
+    const db::TuningKey key = key_of({});
+    for (const db::TuningSummary& stored : store_->summaries())
+      if (device_key(stored.device) == device_key(key.device) &&
+          stored.environment == key.environment && stored.protocol == key.protocol &&
+          stored.seed == key.seed)
+        finished_.emplace(stored.winner.problem, stored.tuning_id);
+  }
+
+  db::TuningState state_of(const Problem& problem) {
+    if (store_ == nullptr) return {};
+    const auto finished = finished_.find(problem);
+    if (finished != finished_.end()) return {finished->second, true};
+    return store_->open_tuning(run_id_, key_of(problem));
+  }
+
   ShapeResult tune(size_t index) {
     const Problem& problem = problems_[index];
-    db::TuningState tuning;
-    if (store_ != nullptr) tuning = store_->open_tuning(run_id_, key_of(problem));
+    const db::TuningState tuning = state_of(problem);
     ShapeResult result =
         tuning.finished ? already_done(problem, tuning.id) : tune_now(index, tuning.id);
     ProgressEvent end;
@@ -78,8 +105,7 @@ class Session {
     end.problem = problem;
     end.winner = &result.winner;
     emit(index, &end);
-    if (result.status == ShapeStatus::kDone || result.status == ShapeStatus::kAlreadyDone)
-      points_.push_back(cross_point(result.winner, tuning.id, true));
+    if (result.answered()) points_.push_back(cross_point(result.winner, tuning.id, true));
     return result;
   }
 
@@ -124,20 +150,6 @@ class Session {
     if (options_.retune) key.protocol += " retune=" + run_.started_utc;
     key.seed = options_.seed;
     return key;
-  }
-
-  static CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here) {
-    CrossPoint point;
-    point.problem = winner.problem;
-    point.tuning_id = tuning_id;
-    point.here = here;
-    point.usable = winner.verdict != db::Verdict::kFailed && winner.reference == kDefaultRole &&
-                   winner.status == db::WinnerStatus::kActive;
-    point.wins = winner.verdict == db::Verdict::kFaster;
-    point.gain = winner.gain;
-    point.config = winner.config;
-    point.default_config = winner.default_config;
-    return point;
   }
 
   // Shapes of other sessions on this device, in this environment, complete the grid.
@@ -254,32 +266,14 @@ class Session {
   const std::function<void(const ProgressEvent&)>& observer_;
   const std::atomic<bool>& stop_;
   const Budget budget_;
-  std::vector<CrossPoint> points_;  // shapes with an answer
+  std::unordered_map<Problem, int64_t> finished_;  // tuning ids
+  std::vector<CrossPoint> points_;                 // shapes with an answer
   std::vector<LengthGroup> groups_;
   std::map<size_t, std::vector<db::LossRecord>> losses_;  // by point
   int64_t run_id_ = 0;
 };
 
-void check(const SessionOptions& options) {
-  usable_final_rounds(options.final_rounds);
-  if (options.baseline != kDefaultRole && options.baseline != kDrainedRole)
-    throw Error(ErrorCode::kUsage,
-                "baseline: " + quoted(options.baseline) + " is neither default nor drained");
-}
-
 }  // namespace
-
-std::string protocol_text(const SessionOptions& options) {
-  std::string text = std::string(kProtocolVersion) +
-                     " final_rounds=" + std::to_string(options.final_rounds) +
-                     " baseline=" + options.baseline;
-  if (options.max_configs > 0) text += " max_configs=" + std::to_string(options.max_configs);
-  if (options.estimate_us) text += " order=estimate";
-  std::set<std::string> only;
-  for (const KernelConfig& config : options.only) only.insert(to_text(config));
-  for (const std::string& config : only) text += " only={" + config + "}";
-  return text;
-}
 
 SessionResult run_session(CandidateSource& source,
                           db::Store* store,
@@ -288,7 +282,7 @@ SessionResult run_session(CandidateSource& source,
                           const SessionOptions& options,
                           const std::function<void(const ProgressEvent&)>& observer,
                           const std::atomic<bool>& stop) {
-  check(options);
+  require_usable(options);
   return Session(source, store, run, problems, options, observer, stop).tune_all();
 }
 

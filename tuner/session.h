@@ -38,7 +38,18 @@ struct SessionOptions {
   std::function<std::optional<double>(const Problem&, const KernelConfig&)> estimate_us;
   // For every batch that was tuned at all of these also a plan for unknown lengths; empty: none.
   std::vector<LengthShare> lengths;
+  // False leaves out what needs the winners of several shapes: crossings and the plans above.
+  bool cross = true;
+  // True: where the device is lost, the shapes that are left have failed; false: Error(kDevice).
+  bool outlive_device = false;
 };
+
+// Of the budget, for winners at neighbouring shapes: at most eight of those and fifteen rounds a
+// shape, beside searches and finals of several hundred samples.
+inline constexpr double kCrossingShare = 0.2;
+
+// Throws Error(kUsage) for a baseline that is none, or rounds that no guard can decide by.
+void require_usable(const SessionOptions& options);
 
 // Every option that changes what is measured, as canonical text (TuningKey::protocol).
 std::string protocol_text(const SessionOptions& options);
@@ -76,6 +87,10 @@ struct ShapeResult {
   ShapeStatus status{};
   db::WinnerRecord winner;  // kDone, kAlreadyDone
   std::string text;         // why not, else empty
+
+  bool answered() const {
+    return status == ShapeStatus::kDone || status == ShapeStatus::kAlreadyDone;
+  }
 };
 
 // Winners measured at the shapes around theirs (crossing.h), each counted once a shape.
@@ -101,6 +116,7 @@ struct SessionResult {
   // Inside select, admit and sample: launches, cache flushes, checks, and the exchange with a
   // worker process. The rest of elapsed_s is search and store.
   double device_s = 0;
+  std::string lost_device;  // why it was left, with outlive_device; else empty
 };
 
 // `store` may be null (simulations): nothing is kept then. `stop` is polled between samples; a stop

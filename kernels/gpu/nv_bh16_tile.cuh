@@ -21,7 +21,9 @@ inline constexpr int kOwnColumns = kValueDim / kWarpsPerTeam;     // 128 of the 
 template <int kTileN>
 class Bh16Tile {
  public:
-  static constexpr int kGroupRows = 16;
+  static constexpr int kBlockRows = kTileN;
+  static constexpr KvDtype kKvDtype = KvDtype::kBf16;
+  static constexpr bool kOverlapped = false;            // also where a team has a ring of its own
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
@@ -46,11 +48,15 @@ class Bh16Tile {
   __device__ static int row_index(int i) { return lane() / 4 + 8 * i; }
   __device__ static int first_column() { return warp() * kOwnColumns; }
 
-  // O = 0, and the queries of the group; query[i]: row row_index(i), null behind its end.
+  // O = 0, and the queries of the group; query[i]: row row_index(i), null behind its end. Of each
+  // 16 columns a lane has two pairs: from its number in the row times kLaneColumns on, the second
+  // one kNextColumns further.
+  template <int kLaneColumns = 2, int kNextColumns = 8>
   __device__ void load_queries(const uint16_t* const (&query)[2]) {
     // Decided once: a test at each load would keep them from being in flight together.
     const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
-    odd(query[0]) || odd(query[1]) ? load_pairs<false>(query) : load_pairs<true>(query);
+    odd(query[0]) || odd(query[1]) ? load_pairs<false, kLaneColumns, kNextColumns>(query)
+                                   : load_pairs<true, kLaneColumns, kNextColumns>(query);
 #pragma unroll
     for (int t = 0; t < kOutputTiles; ++t) {
 #pragma unroll
@@ -58,8 +64,9 @@ class Bh16Tile {
     }
   }
 
-  // S = scale * Q K^T of the block in `stage`; one team barrier.
-  __device__ void scores(uint32_t stage, float scale) {
+  // S = scale * Q K^T of the block in `stage`, in three steps between which S is still that of the
+  // block before; with team barriers in the second and third.
+  __device__ void begin_scores(uint32_t stage) {
     float partial[kChains][kScoreTiles][4] = {};
     // Matrices 0, 1: rows 0..7, columns 0..7 and 8..15 of the step; 2, 3: rows 8..15.
     const uint32_t rows = stage + (lane() / 16 * 8 + lane() % 8) * kRowBytes;
@@ -81,7 +88,13 @@ class Bh16Tile {
         for (int i = 0; i < 4; ++i) partial[0][t][i] += partial[1][t][i];
       }
     }
-    exchange_.sum(partial[0], scale, score_);
+    exchange_.put(partial[0]);
+  }
+  __device__ void add_scores(float scale) {
+    exchange_.add({scale, scale});
+  }
+  __device__ void end_scores(float scale) {
+    exchange_.take({scale, scale}, score_);
   }
 
   // S = -inf behind the rows of the block that a row of the group attends to.
@@ -234,7 +247,7 @@ class Bh16Tile {
     }
   }
 
- private:
+ protected:
   // First of the 16 columns of a step of the scores.
   __device__ static int score_column(int step) {
     return step < kOwnColumns / 16 ? first_column() + step * 16 : kValueDim + warp() * 16;
@@ -248,14 +261,14 @@ class Bh16Tile {
     return line * kLineBytes + (column % 64 * 2 ^ swap);
   }
 
-  template <bool kAligned>
+  template <bool kAligned, int kLaneColumns, int kNextColumns>
   __device__ void load_pairs(const uint16_t* const (&query)[2]) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const int column = score_column(step) + lane() % 4 * 2;
+      const int column = score_column(step) + lane() % 4 * kLaneColumns;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * 8);
+        query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * kNextColumns);
       }
     }
   }
