@@ -59,9 +59,13 @@ KernelConfig Space::neutral(int32_t group_rows) const {
 }
 
 int32_t Space::filled_group_rows(const Problem& problem) const {
-  const std::vector<int32_t>& legal = range(Knob::kGroupRows).legal;
-  const auto holds = std::lower_bound(legal.begin(), legal.end(), problem.q_len * problem.nhead);
-  return holds == legal.end() ? legal.back() : *holds;
+  int32_t most = range(Knob::kGroupRows).neutral;
+  for (const int32_t rows : range(Knob::kGroupRows).legal) {
+    if (!allows(problem, neutral(rows))) continue;
+    most = rows;
+    if (rows >= problem.q_len * problem.nhead) break;
+  }
+  return most;
 }
 
 std::optional<std::string> Space::violation(const Problem& problem,
@@ -162,7 +166,7 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
     use.trips = shares.base + (shares.longer > 0 ? 1 : 0);
     return use;
   }
-  use.stage1_workgroups = problem.batch * row_groups(problem, config) *
+  use.stage1_workgroups = problem.batch * request_workgroups(problem, config) *
                           effective_splits(problem.seq_len, config.splits, config.tile_n);
   use.waves = ceil_div(use.stage1_workgroups, units);
   use.trips = trips(problem.seq_len, config.splits, config.tile_n);
@@ -171,6 +175,10 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
 
 int64_t row_groups(const Problem& problem, const KernelConfig& config) {
   return request_groups(int64_t{problem.q_len} * problem.nhead, std::max(1, config.group_rows));
+}
+
+int64_t request_workgroups(const Problem& problem, const KernelConfig& config) {
+  return row_groups(problem, config) * group_workgroups(config.group_rows);
 }
 
 Shares persistent_shares(const DeviceInfo& device,

@@ -59,7 +59,7 @@ KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
     ++width;
   }
   KernelConfig config = neutral[width];
-  const int64_t groups = problem.batch * row_groups(problem, config);
+  const int64_t groups = problem.batch * request_workgroups(problem, config);
   const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
   const int64_t splits = std::clamp<int64_t>(compute_units_ / groups, 1, most);
   size_t k = 0;

@@ -16,11 +16,11 @@ enum class Gather {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-// Where a walk stands in the ring: at a block's next half and its key panel.
+// Where a walk stands in the ring: at a block's next pair and its key panel.
 struct PanelPosition {
-  RingPosition half, rope;
+  RingPosition pair, rope;
 
-  __device__ void next_half(int count = 1) { half.advance(count, kHalfSlots); }
+  __device__ void next_pair() { pair.advance(1, kPairSlots); }
   __device__ void next_rope() { rope.advance(1, kRopeSlots); }
 };
 
@@ -30,10 +30,10 @@ class PanelRing {
  public:
   __device__ explicit PanelRing(uint8_t* local) : base_(shared_address(local)) {}
 
-  // Of a half's panels; a key panel is one of a half of its own.
-  __device__ static int half_slot(const RingPosition& half) { return half.slot * kHalfPanels; }
+  // Of the panels of a pair, and of a key panel.
+  __device__ static int pair_slot(const RingPosition& pair) { return pair.slot * kPairPanels; }
   __device__ static int rope_slot(const RingPosition& rope) {
-    return kHalfSlots * kHalfPanels + rope.slot;
+    return kPairSlots * kPairPanels + rope.slot;
   }
   __device__ uint32_t panel(int slot) const { return base_ + slot * kPanelBytes; }
   __device__ uint32_t full(int slot) const { return base_ + WideLayout::barriers() + slot * 8; }
@@ -44,7 +44,7 @@ class PanelRing {
     constexpr int kReleasers = kWarpgroupWarps * (kPair ? 2 : 1);
     const int lane = threadIdx.x % 32;
     if (lane < kPanelSlots) init_barrier(full(lane), kFillers);
-    if (lane < kHalfSlots + kRopeSlots) init_barrier(empty(lane), kReleasers);
+    if (lane < kPairSlots + kRopeSlots) init_barrier(empty(lane), kReleasers);
     fence_barrier_init();
   }
 
@@ -55,15 +55,15 @@ class PanelRing {
   }
 
   // By all warps of the warpgroup that reads the panels last.
-  __device__ void release_half(const RingPosition& half) const { release(half.slot); }
-  __device__ void release_rope(const RingPosition& rope) const { release(kHalfSlots + rope.slot); }
+  __device__ void release_pair(const RingPosition& pair) const { release(pair.slot); }
+  __device__ void release_rope(const RingPosition& rope) const { release(kPairSlots + rope.slot); }
 
   // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
-  __device__ void wait_empty_half(const RingPosition& half) const {
-    wait_barrier(empty(half.slot), half.parity ^ 1);
+  __device__ void wait_empty_pair(const RingPosition& pair) const {
+    wait_barrier(empty(pair.slot), pair.parity ^ 1);
   }
   __device__ void wait_empty_rope(const RingPosition& rope) const {
-    wait_barrier(empty(kHalfSlots + rope.slot), rope.parity ^ 1);
+    wait_barrier(empty(kPairSlots + rope.slot), rope.parity ^ 1);
   }
 
  private:
@@ -87,13 +87,10 @@ class PanelRing {
 template <class Ring, class Copy>
 __device__ void fill_block(const Ring& ring, PanelPosition* at, Copy copy) {
 #pragma unroll 1
-  for (int half = 0; half < 2; ++half) {
-    ring.wait_empty_half(at->half);
-#pragma unroll 1
-    for (int i = 0; i < kHalfPanels; ++i) {
-      copy(Ring::half_slot(at->half) + i, half * kHalfPanels + i);
-    }
-    at->next_half();
+  for (int panel = 0; panel < kValuePanels; panel += kPairPanels) {
+    ring.wait_empty_pair(at->pair);
+    for (int i = 0; i < kPairPanels; ++i) copy(Ring::pair_slot(at->pair) + i, panel + i);
+    at->next_pair();
   }
   ring.wait_empty_rope(at->rope);
   copy(Ring::rope_slot(at->rope), kValuePanels);

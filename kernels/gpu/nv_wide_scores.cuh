@@ -70,7 +70,9 @@ struct ScoreTile {
   }
 };
 
-template <class Ring>
+// kEarlyPanels: of the next block, whose products start before the softmax of this one and fill the
+// time that it takes.
+template <class Ring, int kEarlyPanels>
 class Scores {
  public:
   using Rows = ScoreTile::Rows;
@@ -100,16 +102,21 @@ class Scores {
   }
 
   __device__ void run() {
-    float score[32];
+    if (blocks_ == 0) return;
+    float score[32], next[32];
+    issue<0, kBlockPanels>(next);
 #pragma unroll 1
-    for (int block = 0; block < blocks_; ++block) {
-      issue(score);
+    for (int block = 0;; ++block) {
       wait_products<0>();
-      settle(score);
-      soften(block, score);
+      copy(next, score);
       ring_.release_rope(at_.rope);
       at_.next_rope();
+      if (block + 1 == blocks_) break;
+      issue<0, kEarlyPanels>(next);
+      soften(block, score);
+      issue<kEarlyPanels, kBlockPanels>(next);
     }
+    soften(blocks_ - 1, score);
   }
 
   // Stores the LSE and passes the factors on that normalise the output.
@@ -166,14 +173,15 @@ class Scores {
     }
   }
 
-  // Starts the products of the next block.
+  // Starts the products of panels kFirst..kLast - 1 of the next block.
+  template <int kFirst, int kLast>
   __device__ void issue(float (&score)[32]) {
 #pragma unroll
-    for (int panel = 0; panel < kBlockPanels; ++panel) {
+    for (int panel = kFirst; panel < kLast; ++panel) {
       const bool rope = panel == kValuePanels;
       const int slot =
-          rope ? Ring::rope_slot(at_.rope) : Ring::half_slot(at_.half) + panel % kHalfPanels;
-      ring_.wait_full(slot, rope ? at_.rope.parity : at_.half.parity);
+          rope ? Ring::rope_slot(at_.rope) : Ring::pair_slot(at_.pair) + panel % kPairPanels;
+      ring_.wait_full(slot, rope ? at_.rope.parity : at_.pair.parity);
       const uint64_t keys = panel_operand(ring_.panel(slot));
       begin_products();
 #pragma unroll
@@ -186,9 +194,9 @@ class Scores {
           multiply_panels(score, query_[(panel - kQueryPanels) * 4 + step], keys + 2 * step, add);
         }
       }
-      if (!rope && panel % kHalfPanels == kHalfPanels - 1) at_.next_half();
+      if (!rope && panel % kPairPanels == kPairPanels - 1) at_.next_pair();
     }
-    commit_products();
+    if (kFirst < kLast) commit_products();
   }
 
   __device__ void soften(int block, float (&score)[32]) {
