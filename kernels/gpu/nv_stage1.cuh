@@ -31,12 +31,6 @@ struct ConsumerPosition {
   }
 };
 
-// Scores are in units of log2 (stage1.h).
-__device__ inline float score_scale(const DecodeParams& p) {
-  constexpr float kLog2e = 1.44269504f;
-  return p.softmax_scale * p.kv_scale * kLog2e;
-}
-
 // One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
 __device__ void consume(Tile& tile,
@@ -48,7 +42,8 @@ __device__ void consume(Tile& tile,
                         bool drain,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
-  const float scale = score_scale(p);
+  constexpr float kLog2e = 1.44269504f;
+  const float scale = p.softmax_scale * p.kv_scale * kLog2e;
   const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * step;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
@@ -57,9 +52,7 @@ __device__ void consume(Tile& tile,
     // Those between were waited for at the blocks before.
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
-    tile.begin_scores(stage);
-    tile.add_scores(scale);
-    tile.end_scores(scale);
+    tile.scores(stage, scale);
     if (i >= work.first_masked) {
       tile.mask([&](int row) { return work.attended(p, i, row); });
     }
@@ -69,51 +62,6 @@ __device__ void consume(Tile& tile,
     if (Tile::lane() == 0) arrive(ring.empty(own.slot));
     own.advance(1, ring.stages());
     youngest.advance(1, ring.stages());
-  }
-  state->sum = Tile::total(state->sum);
-}
-
-// All blocks, by one of two teams that share a ring. Nobody walks another block meanwhile, so the
-// scores of a block begin before the rest of the block before it is done: 16 rows take a team 1,500
-// cycles in turn, and memory delivers them every 1,070.
-template <class Tile, class Work>
-__device__ void consume_overlapped(Tile& tile,
-                                   const DecodeParams& p,
-                                   const Ring& ring,
-                                   const Work& work,
-                                   bool drain,
-                                   ConsumerPosition* position,
-                                   SoftmaxState<typename Tile::Rows>* state) {
-  const float scale = score_scale(p);
-  const int blocks = work.walk.count();
-  const int depth = ring.stages() - 2;
-  auto& [own, youngest] = *position;
-  int held = 0;  // slot of block i - 1
-  typename Tile::Rows shrink;
-  for (int i = 0; i <= blocks; ++i) {
-    if (i < blocks) {
-      wait_barrier(ring.full(own.slot), own.parity);
-      if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
-      tile.begin_scores(ring.stage(own.slot));
-    }
-    if (i > 0) {
-      if (i > work.first_masked) {
-        tile.mask([&](int row) { return work.attended(p, i - 1, row); });
-      }
-      shrink = update_softmax(tile, state);
-    }
-    if (i < blocks) tile.add_scores(scale);
-    if (i > 0) {
-      tile.accumulate(ring.stage(held), shrink);
-      __syncwarp();
-      if (Tile::lane() == 0) arrive(ring.empty(held));
-    }
-    if (i < blocks) {
-      tile.end_scores(scale);
-      held = own.slot;
-      own.advance(1, ring.stages());
-      youngest.advance(1, ring.stages());
-    }
   }
   state->sum = Tile::total(state->sum);
 }
@@ -181,11 +129,7 @@ __global__ void __launch_bounds__(
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
     const bool drain = config.wait == Wait::kDrain;
-    if constexpr (kTeamsPerRing == 1) {
-      consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
-    } else {
-      consume_overlapped(tile, p, ring, own, drain, &position, &state);
-    }
+    consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
     finish_work<kTeams, kRings>(tile, p, config, own, local, layout.ring_bytes(), team, &state);
   }
 }

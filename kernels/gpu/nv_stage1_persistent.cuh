@@ -86,12 +86,7 @@ __global__ void __launch_bounds__(
     const auto work = Stage1Work<kTileN, kGroupRows>(p, pieces.piece()).behind(team * kTeamRows);
     load_queries(tile, p, work);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    const bool drain = config.wait == Wait::kDrain;
-    if constexpr (kTeams == 1) {
-      consume(tile, p, ring, work, 0, 1, drain, &position, &state);
-    } else {
-      consume_overlapped(tile, p, ring, work, drain, &position, &state);
-    }
+    consume(tile, p, ring, work, 0, 1, config.wait == Wait::kDrain, &position, &state);
     store_work<Tile::kOutputTiles>(
         tile, p, config, work, work.unsplit, Tile::first_column(), true, state);
   }
