@@ -31,12 +31,6 @@ struct ConsumerPosition {
   }
 };
 
-// Scores are in units of log2 (stage1.h).
-__device__ inline float score_scale(const DecodeParams& p) {
-  constexpr float kLog2e = 1.44269504f;
-  return p.softmax_scale * p.kv_scale * kLog2e;
-}
-
 // One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
 __device__ void consume(Tile& tile,
@@ -48,7 +42,8 @@ __device__ void consume(Tile& tile,
                         bool drain,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
-  const float scale = score_scale(p);
+  constexpr float kLog2e = 1.44269504f;
+  const float scale = p.softmax_scale * p.kv_scale * kLog2e;
   const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * step;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
@@ -57,9 +52,7 @@ __device__ void consume(Tile& tile,
     // Those between were waited for at the blocks before.
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
-    tile.begin_scores(stage);
-    tile.add_scores(scale);
-    tile.end_scores(scale);
+    tile.scores(stage, scale);
     if (i >= work.first_masked) {
       tile.mask([&](int row) { return work.attended(p, i, row); });
     }
@@ -73,10 +66,8 @@ __device__ void consume(Tile& tile,
   state->sum = Tile::total(state->sum);
 }
 
-// The same, but the scores of a block begin before the rest of the block before it is done: for the
-// two teams that share a ring, as nobody walks another block meanwhile and 16 rows take a team
-// 1,500 cycles in turn where memory delivers them every 1,070; and for fp8 rows, which come twice
-// as fast.
+// The same, but the scores of a block begin before the rest of the block before it is done: for fp8
+// rows, which come twice as fast.
 template <class Tile, class Work>
 __device__ void consume_overlapped(Tile& tile,
                                    const DecodeParams& p,
@@ -185,7 +176,7 @@ __global__ void __launch_bounds__(
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
     const bool drain = config.wait == Wait::kDrain;
-    if constexpr (kTeamsPerRing == 1 && !Tile::kOverlapped) {
+    if constexpr (!Tile::kOverlapped) {
       consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
     } else {
       consume_overlapped(tile, p, ring, own, ring_index, kRings, drain, &position, &state);

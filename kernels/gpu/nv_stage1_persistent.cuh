@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(
     load_queries(tile, p, work);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
     const bool drain = config.wait == Wait::kDrain;
-    if constexpr (kTeams == 1 && !Tile::kOverlapped) {
+    if constexpr (!Tile::kOverlapped) {
       consume(tile, p, ring, work, 0, 1, drain, &position, &state);
     } else {
       consume_overlapped(tile, p, ring, work, 0, 1, drain, &position, &state);
