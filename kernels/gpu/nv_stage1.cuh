@@ -31,6 +31,12 @@ struct ConsumerPosition {
   }
 };
 
+// Scores are in units of log2 (stage1.h).
+__device__ inline float score_scale(const DecodeParams& p) {
+  constexpr float kLog2e = 1.44269504f;
+  return p.softmax_scale * p.kv_scale * kLog2e;
+}
+
 // One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
 __device__ void consume(Tile& tile,
@@ -42,8 +48,7 @@ __device__ void consume(Tile& tile,
                         bool drain,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
-  constexpr float kLog2e = 1.44269504f;
-  const float scale = p.softmax_scale * p.kv_scale * kLog2e;
+  const float scale = score_scale(p);
   const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * step;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
@@ -52,7 +57,9 @@ __device__ void consume(Tile& tile,
     // Those between were waited for at the blocks before.
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
-    tile.scores(stage, scale);
+    tile.begin_scores(stage);
+    tile.add_scores(scale);
+    tile.end_scores(scale);
     if (i >= work.first_masked) {
       tile.mask([&](int row) { return work.attended(p, i, row); });
     }
@@ -67,7 +74,7 @@ __device__ void consume(Tile& tile,
 }
 
 // The same, but the scores of a block begin before the rest of the block before it is done: for fp8
-// rows, which come twice as fast.
+// rows, which come twice as fast as bf16 ones. (Two bf16 teams on one ring: 219 for 196 us.)
 template <class Tile, class Work>
 __device__ void consume_overlapped(Tile& tile,
                                    const DecodeParams& p,
