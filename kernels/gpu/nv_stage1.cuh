@@ -78,9 +78,9 @@ __device__ inline void release_only(const Ring& ring, int blocks, int first, int
 }
 
 // Registers a thread where two teams have an SM alone and their producers are a warpgroup: what
-// these do not need goes to the consumers. 128 x 56 + 256 x 224 is what the launch allocates.
-inline constexpr int kProducerRegisters = 56;
-inline constexpr int kConsumerRegisters = 224;
+// these do not need goes to the consumers. 128 x 72 + 256 x 216 is what the launch allocates.
+inline constexpr int kProducerRegisters = 72;
+inline constexpr int kConsumerRegisters = 216;
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
 template <class Tile, int kTeams, int kGroupRows, bool kMaths>
