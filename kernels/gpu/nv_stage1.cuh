@@ -66,6 +66,53 @@ __device__ void consume(Tile& tile,
   state->sum = Tile::total(state->sum);
 }
 
+// The same, but the scores of a block begin before the rest of the block before it is done: for fp8
+// rows, which come twice as fast.
+template <class Tile, class Work>
+__device__ void consume_overlapped(Tile& tile,
+                                   const DecodeParams& p,
+                                   const Ring& ring,
+                                   const Work& work,
+                                   int first,
+                                   int step,
+                                   bool drain,
+                                   ConsumerPosition* position,
+                                   SoftmaxState<typename Tile::Rows>* state) {
+  const float scale = score_scale(p);
+  const int blocks = work.walk.count();
+  const int depth = (ring.stages() - 2) * step;
+  auto& [own, youngest] = *position;
+  int held = 0;  // slot of block i - step
+  typename Tile::Rows shrink;
+  for (int i = first; i < blocks + step; i += step) {
+    const bool begins = i < blocks, ends = i != first;
+    if (begins) {
+      wait_barrier(ring.full(own.slot), own.parity);
+      if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
+      tile.begin_scores(ring.stage(own.slot));
+    }
+    if (ends) {
+      if (i - step >= work.first_masked) {
+        tile.mask([&](int row) { return work.attended(p, i - step, row); });
+      }
+      shrink = update_softmax(tile, state);
+    }
+    if (begins) tile.add_scores(scale);
+    if (ends) {
+      tile.accumulate(ring.stage(held), shrink);
+      __syncwarp();
+      if (Tile::lane() == 0) arrive(ring.empty(held));
+    }
+    if (begins) {
+      tile.end_scores(scale);
+      held = own.slot;
+      own.advance(1, ring.stages());
+      youngest.advance(1, ring.stages());
+    }
+  }
+  state->sum = Tile::total(state->sum);
+}
+
 // A team that only empties its ring.
 __device__ inline void release_only(const Ring& ring, int blocks, int first, int step) {
   RingPosition position;
@@ -129,7 +176,11 @@ __global__ void __launch_bounds__(
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
     const bool drain = config.wait == Wait::kDrain;
-    consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
+    if constexpr (!Tile::kOverlapped) {
+      consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
+    } else {
+      consume_overlapped(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
+    }
     finish_work<kTeams, kRings>(tile, p, config, own, local, layout.ring_bytes(), team, &state);
   }
 }

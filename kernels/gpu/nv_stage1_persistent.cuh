@@ -89,7 +89,12 @@ __global__ void __launch_bounds__(
     const auto work = Stage1Work<kTileN, kGroupRows>(p, pieces.piece()).behind(team * kTeamRows);
     load_queries(tile, p, work);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    consume(tile, p, ring, work, 0, 1, config.wait == Wait::kDrain, &position, &state);
+    const bool drain = config.wait == Wait::kDrain;
+    if constexpr (!Tile::kOverlapped) {
+      consume(tile, p, ring, work, 0, 1, drain, &position, &state);
+    } else {
+      consume_overlapped(tile, p, ring, work, 0, 1, drain, &position, &state);
+    }
     store_work<Tile::kOutputTiles>(
         tile, p, config, work, work.unsplit, Tile::first_column(), true, state);
   }
