@@ -150,13 +150,11 @@ Constraint bh16_fits(int64_t local_memory_bytes) {
           }};
 }
 
-// Two teams with the registers of an SM have room for no more.
 Constraint two_teams_a_ring() {
   return {"group_rows_32",
-          "row groups of 32 have workgroups of 8 warps and tiles of 16 or 32 rows",
+          "row groups of 32 have workgroups of 8 warps",
           [](const Problem&, const KernelConfig& config) {
-            return config.group_rows != 32 ||
-                   (config.stage1_warps == 2 * kWarpsPerTeam && config.tile_n <= 32);
+            return config.group_rows != 32 || config.stage1_warps == 2 * kWarpsPerTeam;
           }};
 }
 
