@@ -10,7 +10,9 @@
 namespace mla::tools {
 namespace {
 
-constexpr size_t kTermWidth = 30;  // a longer term has its text on the next line
+// A longer term has its text on the next line.
+constexpr size_t kTermWidth = 30;   // of options
+constexpr size_t kEntryWidth = 20;  // of facts
 
 constexpr HelpEntry kExitStatus[] = {
     {"0", "done"},
@@ -66,6 +68,7 @@ std::string entries_text(const char* title, std::span<const HelpEntry> entries, 
   for (const HelpEntry& entry : entries) {
     term_width = std::max(term_width, std::string_view(entry.term).size());
   }
+  term_width = std::min(term_width, kEntryWidth);
   std::string text = std::string(title) + '\n';
   for (const HelpEntry& entry : entries) {
     text += entry_text(entry.term, entry.text, term_width, width);
