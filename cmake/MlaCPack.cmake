@@ -6,6 +6,7 @@ set(MLA_PACKAGE_CONTACT "mla-tune maintainers <maintainers@mla-tune.invalid>" CA
 set(CPACK_PACKAGE_NAME mla-tune)
 set(CPACK_PACKAGE_CONTACT "${MLA_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_VENDOR mla-tune)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # else it is the synopsis of every package
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
 

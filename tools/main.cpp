@@ -61,6 +61,8 @@ int dispatch(const Options& options) {
       return cmd_verify(options);
     case Verb::kEvaluate:
       return cmd_evaluate(options);
+    case Verb::kCompare:
+      return cmd_compare(options);
     case Verb::kDoctor:
       return cmd_doctor(options);
     case Verb::kReport:

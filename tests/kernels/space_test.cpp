@@ -33,15 +33,12 @@ DeviceInfo h200() {
   return info;
 }
 
-// A host whose row groups have up to 64 rows, and other tiles there.
+// A host that has other tiles where its row groups have 64 rows.
 Space with_wide_groups() {
   const Space base = make_space(host());
-  std::vector<KnobRange> ranges = base.ranges();
-  ranges.back().legal = ranges.back().search = {16, 32, 64};
-  KernelConfig wide = base.neutral();
-  wide.group_rows = 64;
+  KernelConfig wide = base.neutral(64);
   wide.tile_n = 128;
-  return Space(base.device(), ranges, base.constraints(), {wide});
+  return Space(base.device(), base.ranges(), base.constraints(), {wide});
 }
 
 }  // namespace
@@ -110,11 +107,31 @@ BOOST_AUTO_TEST_CASE(a_persistent_schedule_says_what_it_needs) {
              "the persistent schedule needs splits >= 2: a share may end within a request");
   BOOST_TEST(violation("order=split_major") ==
              "the persistent schedule has one order, batch_major");
-  BOOST_TEST(violation("stage1_warps=8") == "the persistent schedule has workgroups of 4 warps");
-  BOOST_TEST(violation("stages=6") ==
-             "the persistent schedule runs two workgroups an SM, whose copy rings do not fit into "
-             "233472 bytes of shared memory");
+  BOOST_TEST(violation("stage1_warps=8") ==
+             "the persistent schedule has workgroups of 4 warps for each 16 group rows");
+  BOOST_TEST(
+      violation("stages=6") ==
+      "the persistent schedule runs two workgroups of 4 warps an SM, whose copy rings do not fit "
+      "into 233472 bytes of shared memory");
   BOOST_TEST(violation("tile_n=64 stages=2") == violation("stages=6"));
+}
+
+BOOST_AUTO_TEST_CASE(row_groups_of_32_have_one_ring_on_an_h200_as_deep_as_fits) {
+  const Space space = make_space(h200());
+  const auto violation = [&](const char* text) {
+    return space.violation(Problem{}, parse_config(text, space.neutral(32))).value_or("");
+  };
+  BOOST_TEST(space.neutral(32).stages == 11);
+  BOOST_TEST(violation("") == "");
+  BOOST_TEST(violation("tile_n=32 stages=5") == "");
+  BOOST_TEST(violation("tile_n=32 stages=6") ==
+             "the copy ring does not fit into 232448 bytes of shared memory");
+  for (const char* text : {"stage1_warps=4", "tile_n=64 stages=2"}) {
+    BOOST_TEST(violation(text) ==
+               "row groups of 32 have workgroups of 8 warps and tiles of 16 or 32 rows");
+  }
+  BOOST_TEST(violation("splits=4 schedule=persistent") == "");
+  BOOST_TEST(violation("group_rows=64") == "group_rows=64 is not legal here; the nearest is 32");
 }
 
 BOOST_AUTO_TEST_CASE(a_persistent_schedule_has_no_more_blocks_than_32_bits_count) {
