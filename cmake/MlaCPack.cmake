@@ -68,6 +68,15 @@ mla_package(dev libmla-tune-dev SECTION libdevel DEPENDS "${runtime} (= ${PROJEC
   TEXT "headers, pkg-config and CMake files of mla-tune's libraries")
 mla_package(python python3-mla-tune SECTION python ALL DEPENDS "python3, ${runtime} (>= ${PROJECT_VERSION})"
   TEXT "Python package over mla-tune's libraries")
+# Byte code is made when the package is installed, so that it goes with it.
+foreach(step "postinst py3compile" "prerm py3clean")
+  string(REPLACE " " ";" step ${step})
+  list(GET step 0 script)
+  list(GET step 1 command)
+  file(WRITE ${CMAKE_BINARY_DIR}/package/python/${script}
+       "#!/bin/sh\nset -e\nif command -v ${command} >/dev/null; then ${command} -p python3-mla-tune; fi\n")
+  list(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/package/python/${script})
+endforeach()
 if(data IN_LIST CPACK_COMPONENTS_ALL)
   mla_package(data mla-tune-data SECTION science ALL TEXT "tuned MLA decode configurations of measured devices")
 endif()
