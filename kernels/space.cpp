@@ -59,13 +59,17 @@ KernelConfig Space::neutral(int32_t group_rows) const {
 }
 
 int32_t Space::filled_group_rows(const Problem& problem) const {
-  int32_t most = range(Knob::kGroupRows).neutral;
-  for (const int32_t rows : range(Knob::kGroupRows).legal) {
-    if (!allows(problem, neutral(rows))) continue;
-    most = rows;
-    if (rows >= problem.q_len * problem.nhead) break;
+  const int32_t query_rows = problem.q_len * problem.nhead;
+  const KnobRange& range = this->range(Knob::kGroupRows);
+  if (query_rows <= range.neutral) return range.neutral;
+  for (const KernelConfig& config : wide_neutral_) {
+    if (query_rows <= config.group_rows && allows(problem, config)) return config.group_rows;
   }
-  return most;
+  const auto widest =
+      std::find_if(range.legal.rbegin(), range.legal.rend(), [&](int32_t group_rows) {
+        return allows(problem, neutral(group_rows));
+      });
+  return widest == range.legal.rend() ? range.neutral : *widest;
 }
 
 std::optional<std::string> Space::violation(const Problem& problem,

@@ -41,6 +41,7 @@ inline constexpr int kPairPanels = 2;
 inline constexpr int kBlockPairs = kValuePanels / kPairPanels;
 inline constexpr int kPairSlots = 10;
 inline constexpr int kRopeSlots = 2;
+inline constexpr int kRingUnits = kPairSlots + kRopeSlots;  // pairs first
 inline constexpr int kPanelSlots = kPairSlots * kPairPanels + kRopeSlots;
 
 struct WideLayout {
@@ -50,12 +51,9 @@ struct WideLayout {
   static constexpr int weights() { return queries() + kQueryPanels * kPanelBytes; }
   // Two buffers of a factor a query row.
   static constexpr int factors() { return weights() + kPanelBytes; }
-  // A full barrier a panel, an empty one a pair or key panel, four for weights and factors.
+  // A full and an empty barrier a pair or key panel, four for weights and factors.
   static constexpr int barriers() { return factors() + 2 * kWideRows * 4; }
-  static constexpr int empty_barriers() { return barriers() + kPanelSlots * 8; }
-  static constexpr int weight_barriers() {
-    return empty_barriers() + (kPairSlots + kRopeSlots) * 8;
-  }
+  static constexpr int weight_barriers() { return barriers() + 2 * kRingUnits * 8; }
   // Where the results go: what the value warpgroups have no registers for while they walk.
   static constexpr int results() { return weight_barriers() + 4 * 8; }
   static constexpr int bytes() { return results() + 32; }

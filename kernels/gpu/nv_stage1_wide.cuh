@@ -54,25 +54,20 @@ __device__ void store_query_panels(const DecodeParams& p,
 // of every block.
 template <class Ring>
 __device__ void release_ropes(const Ring& ring, int blocks) {
-  RingPosition at;
-  for (int block = 0; block < blocks; ++block) {
-    ring.wait_full(Ring::rope_slot(at), at.parity);
-    ring.release_rope(at);
-    at.advance(1, kRopeSlots);
+  PanelPosition at;
+  for (int block = 0; block < blocks; ++block, at.next_rope()) {
+    ring.wait_full(Ring::unit(at, true), at.rope.parity);
+    ring.release(Ring::unit(at, true));
   }
 }
 
 template <class Ring>
 __device__ void release_pairs(const Ring& ring, int blocks, int half) {
-  RingPosition at;
-  at.advance(half * kBlockPairs / 2, kPairSlots);
-  for (int block = 0; block < blocks; ++block) {
-    for (int pair = 0; pair < kBlockPairs / 2; ++pair) {
-      for (int i = 0; i < kPairPanels; ++i) ring.wait_full(Ring::pair_slot(at) + i, at.parity);
-      ring.release_pair(at);
-      at.advance(1, kPairSlots);
-    }
-    at.advance(kBlockPairs / 2, kPairSlots);
+  PanelPosition at;
+  for (int pair = 0; pair < blocks * kBlockPairs; ++pair, at.next_pair()) {
+    if (pair % kBlockPairs / (kBlockPairs / 2) != half) continue;
+    ring.wait_full(Ring::unit(at, false), at.pair.parity);
+    ring.release(Ring::unit(at, false));
   }
 }
 #endif

@@ -32,21 +32,18 @@ class Values {
       if (__any_sync(~0u, shrink[0] != 1.0f || shrink[1] != 1.0f)) rescale(shrink);
       const RingPosition pairs[] = {at_, next(at_, 1)};
 #pragma unroll
-      for (const RingPosition& pair : pairs) {
-        for (int i = 0; i < kPairPanels; ++i)
-          ring_.wait_full(Ring::pair_slot(pair) + i, pair.parity);
-      }
+      for (const RingPosition& pair : pairs) ring_.wait_full(pair.slot, pair.parity);
       if (walk_.rows(block) < kWideTileN) clear_tail(pairs, walk_.rows(block));
       weights_.wait(block);
       begin_products();
       multiply(output_[0], pairs[0]);
       multiply(output_[1], pairs[1]);
       wait_products<1>();
-      ring_.release_pair(pairs[0]);
+      ring_.release(pairs[0].slot);
       wait_products<0>();
       settle(output_[0]);
       settle(output_[1]);
-      ring_.release_pair(pairs[1]);
+      ring_.release(pairs[1].slot);
       weights_.release();
       at_ = next(at_, kBlockPairs);
     }
@@ -87,7 +84,7 @@ class Values {
   __device__ void multiply(float (&sums)[kSums], const RingPosition& pair) const {
     constexpr int kStepBytes = 16 * kPanelRowBytes;  // of values; 32 of weights
     const uint64_t weights = panel_operand(weights_.panel());
-    const uint64_t values = panel_operand(ring_.panel(Ring::pair_slot(pair)));
+    const uint64_t values = ring_.operand(Ring::first_panel(pair.slot));
 #pragma unroll
     for (int step = 0; step < 4; ++step) {  // 16 cached rows
       multiply_values(sums, weights + 2 * step, values + step * (kStepBytes >> 4));
@@ -105,7 +102,7 @@ class Values {
     constexpr int kRowPieces = kPanelRowBytes / 16;
 #pragma unroll 1
     for (int panel = 0; panel < kOwnPairs * kPairPanels; ++panel) {
-      const int slot = Ring::pair_slot(pairs[panel / kPairPanels]) + panel % kPairPanels;
+      const int slot = Ring::first_panel(pairs[panel / kPairPanels].slot) + panel % kPairPanels;
 #pragma unroll 1
       for (int piece = rows * kRowPieces + threadIdx.x % kWarpgroupThreads;
            piece < kWideTileN * kRowPieces;
