@@ -83,9 +83,6 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   constexpr bool kPair = kWorkgroups == 2 && kGather == Gather::kTiles;
   using Ring = PanelRing<kGather, kPair>;
   using Work = Stage1Work<kWideTileN, kGroupRows>;
-  // Two workgroups on the same rows are bound by products, one by memory: there the first products
-  // of the next block would only wait for its rows, and the softmax behind them.
-  constexpr int kEarlyPanels = kWorkgroups == 2 ? 4 : 0;
   const int warp = threadIdx.x / 32;
   const Ring ring(local);
   const Weights weights(local);
@@ -118,7 +115,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
     if constexpr (kMaths) {
       store_query_panels(p, work, first_row, local + WideLayout::queries());
       named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
-      Scores<Ring, kEarlyPanels> scores(
+      Scores<Ring> scores(
           p, work, ring, weights, shared_address(local) + WideLayout::queries(), first_row);
       scores.run();
       scores.finish(*results);
