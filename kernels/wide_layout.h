@@ -25,7 +25,7 @@ static_assert(kValuePanels * kPanelColumns == kValueDim);
 
 // The last panels of the queries live in registers of the score warpgroup: less to read from shared
 // memory for the scores, and more of it for the ring.
-inline constexpr int kRegisterPanels = 3;
+inline constexpr int kRegisterPanels = 4;
 inline constexpr int kQueryPanels = kBlockPanels - kRegisterPanels;
 
 // One warpgroup makes the scores, two the halves of the output, one copies.
@@ -38,7 +38,7 @@ inline constexpr int kWideThreads = 4 * kWarpgroupThreads;
 // that are free together, and others for the panels that are keys alone.
 inline constexpr int kHalfPanels = kValuePanels / 2;
 inline constexpr int kHalfSlots = 5;
-inline constexpr int kRopeSlots = 1;
+inline constexpr int kRopeSlots = 2;
 inline constexpr int kPanelSlots = kHalfSlots * kHalfPanels + kRopeSlots;
 
 struct WideLayout {
@@ -46,16 +46,16 @@ struct WideLayout {
   static constexpr int queries() { return kPanelSlots * kPanelBytes; }
   // The weights of a block, a panel.
   static constexpr int weights() { return queries() + kQueryPanels * kPanelBytes; }
-  // A factor a query row.
+  // Two buffers of a factor a query row.
   static constexpr int factors() { return weights() + kPanelBytes; }
-  // A full barrier a panel, an empty one a half or key panel, two for the weights.
-  static constexpr int barriers() { return factors() + kWideRows * 4; }
+  // A full barrier a panel, an empty one a half or key panel, four for weights and factors.
+  static constexpr int barriers() { return factors() + 2 * kWideRows * 4; }
   static constexpr int empty_barriers() { return barriers() + kPanelSlots * 8; }
   static constexpr int weight_barriers() {
     return empty_barriers() + (kHalfSlots + kRopeSlots) * 8;
   }
   // Where the results go: what the value warpgroups have no registers for while they walk.
-  static constexpr int results() { return weight_barriers() + 2 * 8; }
+  static constexpr int results() { return weight_barriers() + 4 * 8; }
   static constexpr int bytes() { return results() + 32; }
 };
 

@@ -36,11 +36,11 @@ DefaultPolicy::DefaultPolicy(const Space& space)
     Problem problem;
     problem.kv_dtype = dtype;
     std::vector<KernelConfig>& neutral = neutral_[static_cast<size_t>(dtype)];
-    for (const int32_t group_rows : space.range(Knob::kGroupRows).legal) {
-      KernelConfig config = space.neutral(group_rows);
-      config.order = Order::kBatchMajor;
-      if (neutral.empty() || space.allows(problem, config)) neutral.push_back(config);
+    neutral.push_back(space.neutral());
+    for (const KernelConfig& config : space.wide_neutral()) {
+      if (space.allows(problem, config)) neutral.push_back(config);
     }
+    for (KernelConfig& config : neutral) config.order = Order::kBatchMajor;
   }
   const std::vector<int32_t>& splits = space.range(Knob::kSplits).legal;
   const int64_t most = std::min<int64_t>(compute_units_, splits.back());

@@ -64,7 +64,7 @@ std::string wrapped_line(std::string_view line, size_t start, size_t indent, siz
     const size_t cut = break_of(line, room);
     if (cut == std::string_view::npos) break;
     out += line.substr(0, line.find_last_not_of(' ', cut - 1) + 1);
-    out += "\n" + std::string(indent, ' ');
+    out.append(1, '\n').append(indent, ' ');
     line.remove_prefix(std::min(line.find_first_not_of(' ', cut), line.size()));
     start = indent;
   }

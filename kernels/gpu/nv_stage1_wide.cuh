@@ -8,13 +8,19 @@
 
 namespace mla::gpu {
 
-// Registers a thread, 512 in all: scores, each of two values, copies.
-inline constexpr int kScoreRegisters = 160;
+// Registers a thread, 512 in all: scores, two times values, copies. Rows that are gathered take a
+// thread more than tiles.
+template <Gather kGather>
+inline constexpr int kCopyRegisters = kGather == Gather::kTiles ? 24 : 32;
+template <Gather kGather>
+inline constexpr int kScoreRegisters = kGather == Gather::kTiles ? 168 : 160;
 inline constexpr int kValueRegisters = 160;
-inline constexpr int kCopyRegisters = 32;
+
+// Hardware barriers beside __syncthreads' and those of the value warpgroups.
+inline constexpr int kQueryBarrier = 3;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// By all threads: the panels of the queries that stay in shared memory. Rows that the group lacks
+// By the consumers: the panels of the queries that stay in shared memory. Rows that the group lacks
 // are zeros.
 template <class Work>
 __device__ void store_query_panels(const DecodeParams& p,
@@ -22,21 +28,26 @@ __device__ void store_query_panels(const DecodeParams& p,
                                    int first_row,
                                    uint8_t* panels) {
   constexpr int kRowPieces = kQueryPanels * 8;  // of 16 bytes
-  for (int i = threadIdx.x; i < kWideRows * kRowPieces; i += kWideThreads) {
+#pragma unroll 1
+  for (int i = threadIdx.x; i < kWideRows * kRowPieces; i += 32 * kWideConsumerWarps) {
     const int row = i / kRowPieces, piece = i % kRowPieces;
+    uint8_t* target =
+        panels + piece / 8 * kPanelBytes + row * kPanelRowBytes + (piece % 8 ^ row % 8) * 16;
     uint4 value = {};
     if (first_row + row < work.group.rows) {
       const uint16_t* source = work.group.query(p, first_row + row) + piece * 8;
       if (reinterpret_cast<uintptr_t>(source) % 16 == 0) {
-        value = *reinterpret_cast<const uint4*>(source);
-      } else {
-        const auto pair = [source](int j) { return source[j] | uint32_t{source[j + 1]} << 16; };
-        value = {pair(0), pair(2), pair(4), pair(6)};
+        copy16_async(shared_address(target), source);
+        continue;
       }
+      const auto pair = [source](int j) { return source[j] | uint32_t{source[j + 1]} << 16; };
+      value = {pair(0), pair(2), pair(4), pair(6)};
     }
-    *reinterpret_cast<uint4*>(panels + piece / 8 * kPanelBytes + row * kPanelRowBytes +
-                              (piece % 8 ^ row % 8) * 16) = value;
+    *reinterpret_cast<uint4*>(target) = value;
   }
+  commit_copies();
+  wait_copies<0>();
+  fence_async();
 }
 
 // What consumes nothing and only empties the ring: the key panels, or a half of every block.
@@ -73,9 +84,6 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   constexpr bool kPair = kWorkgroups == 2 && kGather == Gather::kTiles;
   using Ring = PanelRing<kGather, kPair>;
   using Work = Stage1Work<kWideTileN, kGroupRows>;
-  // Two workgroups on the same rows are bound by products, one by memory: then the first products
-  // of the next block would only wait for its rows, and the softmax behind them.
-  constexpr int kEarlyPanels = kWorkgroups == 2 ? 4 : 0;
   const int warp = threadIdx.x / 32;
   const Ring ring(local);
   const Weights weights(local);
@@ -87,43 +95,45 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   const int first_row = blockIdx.x % kWorkgroups * kWideRows;
   auto* results = reinterpret_cast<ResultRows*>(local + WideLayout::results());
   if (threadIdx.x == 0) *results = ResultRows(p, config, work, first_row);
-  store_query_panels(p, work, first_row, local + WideLayout::queries());
-  fence_async();
   __syncthreads();
   if constexpr (kPair) {
     arrive_cluster();
     wait_cluster();
   }
 
-  const int blocks = work.walk.count();
-  if (warp < 4) {
-    raise_registers<kScoreRegisters>();
-    if constexpr (kMaths) {
-      Scores<Ring, Work> scores(
-          p, work, ring, weights, shared_address(local) + WideLayout::queries(), first_row);
-      scores.template run<kEarlyPanels>();
-      scores.finish(config);
+  if (warp >= kWideConsumerWarps) {
+    lower_registers<kCopyRegisters<kGather>>();
+    const RowSource source(p, map);
+    if constexpr (kGather == Gather::kTiles) {
+      if (threadIdx.x % kWarpgroupThreads == 0)
+        copy_tiles(ring, source, work.pages(p), work.walk, kWorkgroups);
+      __syncwarp();
     } else {
-      release_ropes(ring, blocks);
+      RowGatherer<Ring>(ring, source, work.pages(p), work.walk).run();
     }
-  } else if (warp < 12) {
-    raise_registers<kValueRegisters>();
-    const int half = warp / 4 - 1;
+  } else if (warp < kWarpgroupWarps) {
+    raise_registers<kScoreRegisters<kGather>>();
     if constexpr (kMaths) {
+      store_query_panels(p, work, first_row, local + WideLayout::queries());
+      named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
+      Scores<Ring> scores(
+          p, work, ring, weights, shared_address(local) + WideLayout::queries(), first_row);
+      scores.run();
+      scores.finish(*results);
+    } else {
+      release_ropes(ring, work.walk.count());
+    }
+  } else {
+    raise_registers<kValueRegisters>();
+    const int half = warp / kWarpgroupWarps - 1;
+    if constexpr (kMaths) {
+      store_query_panels(p, work, first_row, local + WideLayout::queries());
+      named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
       Values<Ring> values(work.walk, ring, weights, half);
       values.run();
       values.finish(*results);
     } else {
-      release_halves(ring, blocks, half);
-    }
-  } else {
-    lower_registers<kCopyRegisters>();
-    const RowSource source(p, map);
-    if constexpr (kGather == Gather::kTiles) {
-      if (threadIdx.x == 12 * 32) copy_tiles(ring, source, work.pages(p), work.walk, kWorkgroups);
-      __syncwarp();
-    } else {
-      RowGatherer<Ring>(ring, source, work.pages(p), work.walk).run();
+      release_halves(ring, work.walk.count(), half);
     }
   }
   if constexpr (kPair) {  // the other one's copies and arrivals still come here

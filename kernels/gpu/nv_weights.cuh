@@ -20,39 +20,53 @@ class Weights {
   __device__ void init() const {
     init_barrier(full(), kWarpgroupWarps);
     init_barrier(empty(), 2 * kWarpgroupWarps);
+    for (int turn = 0; turn < 2; ++turn) init_barrier(factors_full(turn), kWarpgroupWarps);
   }
 
-  // Weights as products leave them; factors of rows lane / 4 and lane / 4 + 8 of the warp's.
+  // The factors of block `block` of rows lane / 4 and lane / 4 + 8 of the warp's, ahead of its
+  // weights: the output shrinks while those are worked out. Factors of one block more than blocks
+  // normalise the output. Two buffers in turn: those of the block before may not be read yet.
   template <class Rows>
-  __device__ void put(const float (&weights)[32], const Rows& factors) {
-    uint32_t pairs[16];
+  __device__ void put_factors(int block, const Rows& factors) const {
+    if (threadIdx.x % 4 == 0) {
+      float* target = factors_ + block % 2 * kWideRows;
+      target[0] = factors[0];
+      target[8] = factors[1];
+    }
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(factors_full(block % 2));
+  }
+
+  template <class Rows>
+  __device__ void take_factors(int block, Rows* factors) const {
+    wait_barrier(factors_full(block % 2), block / 2 % 2);
+    const float* source = factors_ + block % 2 * kWideRows;
+    (*factors)[0] = source[0];
+    (*factors)[1] = source[8];
+  }
+
+  // Pairs of weights in the order of products.
+  __device__ void put(int block, const uint32_t (&pairs)[16]) const {
+    wait_barrier(empty(), block % 2 ^ 1);
+    // Matrices: rows 0..7 and 8..15 of the warp's sixteen, of eight columns and of the next eight.
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + lane % 16;
 #pragma unroll
-    for (int i = 0; i < 16; ++i) pairs[i] = pack_bf16(weights[2 * i], weights[2 * i + 1]);
-    wait_barrier(empty(), parity_ ^ 1);
-    const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + threadIdx.x % 32 / 4;
-    const uint32_t target = panel() + row * kPanelRowBytes + threadIdx.x % 4 * 4;
-#pragma unroll
-    for (int i = 0; i < 16; ++i) {  // eight columns of a row; the other row is eight behind it
-      const int place = i / 2 ^ row % 8;
-      store_shared(target + i % 2 * 8 * kPanelRowBytes + place * 16, pairs[i]);
+    for (int step = 0; step < 4; ++step) {
+      const int place = 2 * step + lane / 16 ^ lane % 8;
+      store_matrices(panel() + row * kPanelRowBytes + place * 16,
+                     pairs[4 * step],
+                     pairs[4 * step + 1],
+                     pairs[4 * step + 2],
+                     pairs[4 * step + 3]);
     }
     fence_async();
-    pass_factors(factors);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(full());
   }
 
-  template <class Rows>
-  __device__ void put_factors(const Rows& factors) {
-    wait_barrier(empty(), parity_ ^ 1);
-    pass_factors(factors);
-  }
-
-  // Returns when the weights of the next block are there.
-  template <class Rows>
-  __device__ void take_factors(Rows* factors) {
-    wait_barrier(full(), parity_);
-    parity_ ^= 1;
-    (*factors)[0] = factors_[0];
-    (*factors)[1] = factors_[8];
+  __device__ void wait(int block) const {
+    wait_barrier(full(), block % 2);
   }
 
   // The weights as an operand.
@@ -60,7 +74,7 @@ class Weights {
     return base_ + WideLayout::weights();
   }
 
-  // By all warps of a value warpgroup: weights and factors are read.
+  // By all warps of a value warpgroup: the weights are read.
   __device__ void release() const {
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive(empty());
@@ -73,21 +87,12 @@ class Weights {
   __device__ uint32_t empty() const {
     return full() + 8;
   }
-
-  template <class Rows>
-  __device__ void pass_factors(const Rows& factors) {
-    if (threadIdx.x % 4 == 0) {
-      factors_[0] = factors[0];
-      factors_[8] = factors[1];
-    }
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) arrive(full());
-    parity_ ^= 1;
+  __device__ uint32_t factors_full(int turn) const {
+    return full() + 16 + turn * 8;
   }
 
   float* factors_;  // of this thread's first row
   uint32_t base_;
-  uint32_t parity_ = 0;
 };
 
 }  // namespace mla::gpu

@@ -97,8 +97,16 @@ __device__ inline void fence_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ inline void store_shared(uint32_t target, uint32_t value) {
-  asm volatile("st.shared.b32 [%0], %1;" ::"r"(target), "r"(value) : "memory");
+// Four 8x8 matrices of bf16 as products leave them; the lanes of an eighth of the warp have the
+// addresses of the rows of one.
+__device__ inline void store_matrices(
+    uint32_t address, uint32_t m0, uint32_t m1, uint32_t m2, uint32_t m3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(m0),
+               "r"(m1),
+               "r"(m2),
+               "r"(m3)
+               : "memory");
 }
 
 __device__ inline void store_zeros(uint32_t target) {
@@ -134,10 +142,11 @@ __device__ inline void copy_box_to_pair(
       : "memory");
 }
 
-// At the barrier of the workgroup `rank` of the cluster that has `barrier` here.
+// At the barrier of the workgroup `rank` of the cluster that has `barrier` here. Tells that
+// products have read shared memory, and orders no other access (with .cluster this would be a fence
+// of 1 us).
 __device__ inline void arrive_at(uint32_t barrier, int rank) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
-                   cluster_address(barrier, rank))
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(cluster_address(barrier, rank))
                : "memory");
 }
 

@@ -6,13 +6,13 @@
 
 #include "kernels/gpu/nv_panel_ring.cuh"
 #include "kernels/gpu/nv_weights.cuh"
+#include "kernels/gpu/nv_wide_results.cuh"
 #include "kernels/stage1.h"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// The scores of a block for update_softmax (stage1.h); rows lane / 4 and lane / 4 + 8 of the
-// warp's.
+// The scores of a block for raise_max (stage1.h); rows lane / 4 and lane / 4 + 8 of the warp's.
 struct ScoreTile {
   struct Rows {
     static constexpr int kCount = 2;
@@ -22,10 +22,11 @@ struct ScoreTile {
   };
 
   float (&score)[32];
+  float factor;  // to units of log2; positive
 
-  __device__ void scale(float factor) {
+  __device__ void scale(float by) {
 #pragma unroll
-    for (int i = 0; i < 32; ++i) score[i] *= factor;
+    for (int i = 0; i < 32; ++i) score[i] *= by;
   }
 
   // S = -inf from cached row limits[...] of the block on.
@@ -38,24 +39,28 @@ struct ScoreTile {
   }
 
   __device__ Rows row_max() const {
-    Rows max = {{score[0], score[2]}};
+    float max[4] = {score[0], score[1], score[2], score[3]};
 #pragma unroll
-    for (int i = 1; i < 32; ++i) max[i / 2 % 2] = fmaxf(max[i / 2 % 2], score[i]);
+    for (int i = 4; i < 32; ++i) max[i % 4] = fmaxf(max[i % 4], score[i]);
+    Rows rows = {{fmaxf(max[0], max[1]), fmaxf(max[2], max[3])}};
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {  // the four lanes of a row
-      max[i] = fmaxf(max[i], __shfl_xor_sync(~0u, max[i], 1));
-      max[i] = fmaxf(max[i], __shfl_xor_sync(~0u, max[i], 2));
+    for (int distance = 1; distance <= 2; ++distance) {  // the four lanes of a row
+      for (int i = 0; i < 2; ++i) {
+        rows[i] = fmaxf(rows[i], __shfl_xor_sync(~0u, rows[i], distance));
+      }
     }
-    return max;
+    return {{rows[0] * factor, rows[1] * factor}};
   }
 
-  // P = 2^(S - base); returns this thread's share of the row sums.
-  __device__ Rows exponentiate(const Rows& base) {
+  // P = 2^(S - base) as pairs of bf16; returns this thread's share of the row sums.
+  __device__ Rows exponentiate(const Rows& base, uint32_t (&weight)[16]) const {
     Rows sum = {{0, 0}};
 #pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      score[i] = exp2_approx(score[i] - base[i / 2 % 2]);
-      sum[i / 2 % 2] += score[i];
+    for (int i = 0; i < 16; ++i) {
+      const float low = exp2_approx(fmaf(score[2 * i], factor, -base[i % 2]));
+      const float high = exp2_approx(fmaf(score[2 * i + 1], factor, -base[i % 2]));
+      weight[i] = pack_bf16(low, high);
+      sum[i % 2] += low + high;
     }
     return sum;
   }
@@ -65,100 +70,106 @@ struct ScoreTile {
   }
 };
 
-template <class Ring, class Work>
+template <class Ring>
 class Scores {
  public:
   using Rows = ScoreTile::Rows;
 
   // first_row: of the group, the workgroup's first.
+  template <class Work>
   __device__ Scores(const DecodeParams& p,
                     const Work& work,
                     const Ring& ring,
                     const Weights& weights,
                     uint32_t queries,
                     int first_row)
-      : p_(p),
-        work_(work),
-        ring_(ring),
+      : ring_(ring),
         weights_(weights),
         queries_(queries),
-        first_row_(first_row + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4) {
-    load_register_panels();
+        blocks_(work.walk.count()),
+        first_masked_(work.first_masked),
+        scale_(p.softmax_scale * kLog2e) {
+    const uint16_t* rows[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int row = first_row + first_row_of_thread() + 8 * i;
+      attended_[i] = work.attended(p, 0, row);
+      rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
+    }
+    load_register_panels(rows);
   }
 
-  // kEarly: panels of the next block whose products are issued before the softmax of this one.
-  template <int kEarly>
   __device__ void run() {
-    float even[32], odd[32];
-    const int blocks = work_.walk.count();
-    if (blocks == 0) return;
-    issue<0, kBlockPanels>(even);
-    int block = 0;
-    while (step<kEarly>(block, blocks, even, odd) && step<kEarly>(block + 1, blocks, odd, even)) {
-      block += 2;
+    float score[32];
+#pragma unroll 1
+    for (int block = 0; block < blocks_; ++block) {
+      issue(score);
+      wait_products<0>();
+      settle(score);
+      soften(block, score);
+      ring_.release_rope(at_.rope);
+      at_.next_rope();
     }
   }
 
   // Stores the LSE and passes the factors on that normalise the output.
-  __device__ void finish(const KernelConfig& config) {
-    const WorkspaceView partials(
-        p_.workspace, int64_t{p_.batch} * p_.q_len * p_.nhead, config.splits);
+  __device__ void finish(const ResultRows& results) {
     Rows factors;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      float sum = state_.sum[i];
-      sum += __shfl_xor_sync(~0u, sum, 1);
-      sum += __shfl_xor_sync(~0u, sum, 2);
+      const float sum = total(state_.sum[i]);
       const bool empty = sum == 0.0f;
       factors[i] = empty ? 0.0f : 1.0f / sum;
       const float lse =
           empty ? -INFINITY : (state_.max[i] + log2_approx(sum)) * static_cast<float>(kLn2);
-      if (!present(i) || threadIdx.x % 4 != 0) continue;
-      const int64_t row = work_.group.output_row(p_, row_of_group(i));
-      if (!work_.unsplit) {
-        *partials.lse(row, work_.split) = lse;
-      } else if (p_.lse != nullptr) {
-        p_.lse[row] = lse;
-      }
+      if (threadIdx.x % 4 == 0) results.store_lse(first_row_of_thread() + 8 * i, lse);
     }
-    weights_.put_factors(factors);
+    weights_.put_factors(blocks_, factors);
   }
 
  private:
-  // A new maximum below the old one times 2^8 leaves the old one in use: weights up to 256 are as
-  // exact, and the output is rarely rescaled.
-  static constexpr float kMaxSlack = 8;
-
-  __device__ int row_of_group(int i) const {
-    return first_row_ + 8 * i;
-  }
-  __device__ bool present(int i) const {
-    return row_of_group(i) < work_.group.rows;
+  static constexpr float kLog2e = 1.44269504f;
+  // Over the four lanes of a row.
+  __device__ static float total(float sum) {
+    sum += __shfl_xor_sync(~0u, sum, 1);
+    return sum + __shfl_xor_sync(~0u, sum, 2);
   }
 
-  __device__ void load_register_panels() {
-    const uint16_t* rows[2];
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      rows[i] = present(i) ? work_.group.query(p_, row_of_group(i)) : nullptr;
-    }
+  __device__ static int first_row_of_thread() {
+    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+  }
+
+  // rows: null where the group has none.
+  __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
+    const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
+    odd(rows[0]) || odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
+  }
+
+  // Two elements of a query row, 0 without a row.
+  template <bool kAligned>
+  __device__ static uint32_t load_pair(const uint16_t* row, int column) {
+    if (row == nullptr) return 0;
+    const uint16_t* pair = row + column;
+    if constexpr (kAligned) return *reinterpret_cast<const uint32_t*>(pair);
+    return pair[0] | uint32_t{pair[1]} << 16;
+  }
+
+  template <bool kAligned>
+  __device__ void load_pairs(const uint16_t* const (&rows)[2]) {
+    const int first = kQueryPanels * kPanelColumns + threadIdx.x % 4 * 2;
 #pragma unroll
     for (int step = 0; step < 4 * kRegisterPanels; ++step) {
-      const int column = kQueryPanels * kPanelColumns + step * 16 + threadIdx.x % 4 * 2;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const uint16_t* row = rows[i % 2];
-        const uint16_t* pair = row + column + i / 2 * 8;
-        query_[step][i] = row == nullptr ? 0 : pair[0] | uint32_t{pair[1]} << 16;
+        query_[step][i] = load_pair<kAligned>(rows[i % 2], first + step * 16 + i / 2 * 8);
       }
     }
   }
 
-  // Starts the products of panels kFirst..kLast - 1 of the next block.
-  template <int kFirst, int kLast>
+  // Starts the products of the next block.
   __device__ void issue(float (&score)[32]) {
 #pragma unroll
-    for (int panel = kFirst; panel < kLast; ++panel) {
+    for (int panel = 0; panel < kBlockPanels; ++panel) {
       const bool rope = panel == kValuePanels;
       const int slot =
           rope ? Ring::rope_slot(at_.rope) : Ring::half_slot(at_.half) + panel % kHalfPanels;
@@ -177,44 +188,32 @@ class Scores {
       }
       if (!rope && panel % kHalfPanels == kHalfPanels - 1) at_.next_half();
     }
-    if (kFirst < kLast) commit_products();
-  }
-
-  // Whether there is a block after this one; its products are under way then.
-  template <int kEarly>
-  __device__ bool step(int block, int blocks, float (&score)[32], float (&next)[32]) {
-    wait_products<0>();
-    settle(score);
-    ring_.release_rope(at_.rope);
-    at_.next_rope();
-    if (block + 1 == blocks) {
-      soften(block, score);
-      return false;
-    }
-    issue<0, kEarly>(next);
-    soften(block, score);
-    issue<kEarly, kBlockPanels>(next);
-    return true;
+    commit_products();
   }
 
   __device__ void soften(int block, float (&score)[32]) {
-    constexpr float kLog2e = 1.44269504f;
-    ScoreTile tile = {score};
-    tile.scale(p_.softmax_scale * kLog2e);
-    if (work_.is_masked(block)) {
-      tile.mask(
-          {work_.attended(p_, block, row_of_group(0)), work_.attended(p_, block, row_of_group(1))});
+    ScoreTile tile = {score, scale_ > 0 ? scale_ : 1};
+    if (!(scale_ > 0)) tile.scale(scale_);  // a maximum times it would be a minimum
+    if (block >= first_masked_) {
+      tile.mask({attended_[0] - block * kWideTileN, attended_[1] - block * kWideTileN});
     }
-    const Rows shrink = update_softmax(tile, &state_, kMaxSlack);
-    weights_.put(score, shrink);
+    Rows base;
+    const Rows shrink = raise_max(tile, &state_, &base);
+    weights_.put_factors(block, shrink);
+    uint32_t weight[16];
+    const Rows sum = tile.exponentiate(base, weight);
+    weights_.put(block, weight);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) state_.sum[i] = state_.sum[i] * shrink[i] + sum[i];
   }
 
-  const DecodeParams& p_;
-  const Work& work_;
   Ring ring_;
   Weights weights_;
   uint32_t queries_;
-  int first_row_;  // of this thread, in the group
+  int blocks_;
+  int first_masked_;  // block of which some row attends to fewer than all
+  int attended_[2];   // rows of the walk that the thread's query rows attend to
+  float scale_;       // to units of log2
   PanelPosition at_;
   uint32_t query_[4 * kRegisterPanels][4];
   SoftmaxState<Rows> state_ = {{{-INFINITY, -INFINITY}}, {{0, 0}}};

@@ -8,33 +8,6 @@
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// Where a workgroup's rows of the output or of a partial result go.
-struct ResultRows {
-  void* first;     // bf16 output or fp32 partial result
-  int32_t stride;  // elements from one row to the next
-  int32_t rows;
-  bool partial;
-
-  template <class Work>
-  __device__ ResultRows(const DecodeParams& p,
-                        const KernelConfig& config,
-                        const Work& work,
-                        int first_row) {
-    const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
-    const int64_t row = work.group.output_row(p, first_row);
-    partial = !work.unsplit;
-    first =
-        partial ? static_cast<void*>(partials.output(row, work.split)) : p.out + row * kValueDim;
-    stride = partial ? config.splits * kValueDim : kValueDim;
-    rows = work.group.rows - first_row;
-  }
-
-  template <class Element>
-  __device__ Element* row(int i) const {
-    return i < rows ? static_cast<Element*>(first) + i * stride : nullptr;
-  }
-};
-
 template <class Ring>
 class Values {
  public:
@@ -52,14 +25,16 @@ class Values {
 
   __device__ void run() {
     const int blocks = walk_.count();
+#pragma unroll 1
     for (int block = 0; block < blocks; ++block) {
       Rows shrink;
-      weights_.take_factors(&shrink);
+      weights_.take_factors(block, &shrink);
       if (__any_sync(~0u, shrink[0] != 1.0f || shrink[1] != 1.0f)) rescale(shrink);
       const int slot = Ring::half_slot(at_);
 #pragma unroll
       for (int panel = 0; panel < kHalfPanels; ++panel) ring_.wait_full(slot + panel, at_.parity);
       if (walk_.rows(block) < kWideTileN) clear_tail(slot, walk_.rows(block));
+      weights_.wait(block);
       const uint64_t weights = panel_operand(weights_.panel());
       const uint64_t values = panel_operand(ring_.panel(slot));
       begin_products();
@@ -81,13 +56,13 @@ class Values {
 
   __device__ void finish(const ResultRows& results) {
     Rows factors;
-    weights_.take_factors(&factors);
+    weights_.take_factors(walk_.count(), &factors);
     rescale(factors);
     const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + threadIdx.x % 32 / 4;
     const int column = half_ * kHalfPanels * kPanelColumns;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (results.partial) {
+      if (results.partial()) {
         store_partial(i, results.row<float>(row + 8 * i), column);
       } else {
         store_output(i, results.row<uint16_t>(row + 8 * i), column);
@@ -112,7 +87,9 @@ class Values {
   // Behind the last row a page may hold anything, NaN too, which a weight of 0 would not stop.
   __device__ void clear_tail(int slot, int rows) {
     constexpr int kRowPieces = kPanelRowBytes / 16;
+#pragma unroll 1
     for (int panel = 0; panel < kHalfPanels; ++panel) {
+#pragma unroll 1
       for (int piece = rows * kRowPieces + threadIdx.x % kWarpgroupThreads;
            piece < kWideTileN * kRowPieces;
            piece += kWarpgroupThreads) {
