@@ -119,7 +119,7 @@ void choose_journal(Connection& c) {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const Migration kAll[] = {{1, kSchema1To2Sql}, {2, kSchema2To3Sql}};
+  static const Migration kAll[] = {{1, kSchema1To2Sql}, {2, kSchema2To3Sql}, {3, kSchema3To4Sql}};
   return kAll;
 }
 

@@ -14,6 +14,7 @@ extern const char* const kSchemaSql;
 extern const char* const kViewsSql;
 extern const char* const kSchema1To2Sql;
 extern const char* const kSchema2To3Sql;
+extern const char* const kSchema3To4Sql;
 
 // Takes a file from schema `from` to `from + 1`. Runs without views and without the enforcement of
 // foreign keys, so that it may rebuild a table. FORMAT.md, "Upgrade rules".

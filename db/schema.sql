@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Schema 3 of the tuning database. FORMAT.md explains units, invariants and upgrade rules.
+-- Schema 4 of the tuning database. FORMAT.md explains units, invariants and upgrade rules.
 -- application_id and user_version are set by schema.cpp in the transaction that runs this file.
 -- Enumerations are stored by name; a name that was ever written is never given another meaning.
 -- No column may be NULL: "unknown" is 0 or the empty text.
@@ -22,7 +22,7 @@ CREATE TABLE device (
   pci_id                 TEXT NOT NULL,
   compute_units          INTEGER NOT NULL,  -- hard: CUs, SMs or CPU threads
   xcds                   INTEGER NOT NULL,  -- hard
-  group_rows             INTEGER NOT NULL,  -- rows of a stage-1 row group
+  group_rows             INTEGER NOT NULL,  -- of the smallest row groups
   memory_bytes           INTEGER NOT NULL,
   local_memory_bytes     INTEGER NOT NULL,  -- per workgroup
   last_level_cache_bytes INTEGER NOT NULL,
@@ -84,8 +84,9 @@ CREATE TABLE candidate (
   stage2_tiles INTEGER NOT NULL,
   stage2_warps INTEGER NOT NULL,
   schedule     TEXT NOT NULL CHECK (schedule IN ('uniform', 'persistent')),
+  group_rows   INTEGER NOT NULL,
   UNIQUE (variant, splits, tile_n, stages, wait, "order", stage1_warps, stage2_tiles, stage2_warps,
-          schedule)
+          schedule, group_rows)
 ) STRICT;
 
 -- One shape tuned on one device: the unit of resuming. run_id is the run that began it.

@@ -15,7 +15,7 @@
 
 namespace mla::db {
 
-inline constexpr int32_t kSchemaVersion = 3;
+inline constexpr int32_t kSchemaVersion = 4;
 inline constexpr int32_t kApplicationId = 0x4D4C4154;  // "MLAT"
 
 enum class OpenMode {

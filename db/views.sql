@@ -8,7 +8,8 @@ SELECT d.name AS device, d.hard_key, p.batch, p.nhead, p.seq_len, p.q_len, p.kv_
        p.shared_prefix, p.imbalance, w.verdict, round(100 * w.gain, 2) AS gain_percent,
        round(w.expected_us, 2) AS expected_us, round(w.default_us, 2) AS default_us, w.status,
        c.splits, c.tile_n, c.stages, c.wait, c."order", c.stage1_warps, c.stage2_tiles,
-       c.stage2_warps, c.schedule, w.rounds, w.wins, w.losses, w.id AS winner_id, t.id AS tuning_id
+       c.stage2_warps, c.schedule, c.group_rows, w.rounds, w.wins, w.losses, w.id AS winner_id,
+       t.id AS tuning_id
 FROM winner AS w
 JOIN tuning AS t ON t.id = w.tuning_id
 JOIN device AS d ON d.id = t.device_id
@@ -27,7 +28,8 @@ SELECT d.name AS device, p.batch, p.nhead, p.seq_len, w.verdict,
        round(100 * w.finalist_gain, 2) AS finalist_gain_percent,
        round(100 * w.drained_gain, 2) AS drained_gain_percent,
        f.splits, f.tile_n, f.stages, f.wait, f."order", f.stage1_warps, f.stage2_tiles,
-       f.stage2_warps, f.schedule, w.rounds, w.wins, w.losses, w.id AS winner_id, t.id AS tuning_id
+       f.stage2_warps, f.schedule, f.group_rows, w.rounds, w.wins, w.losses, w.id AS winner_id,
+       t.id AS tuning_id
 FROM winner AS w
 JOIN tuning AS t ON t.id = w.tuning_id
 JOIN device AS d ON d.id = t.device_id
@@ -40,7 +42,7 @@ ORDER BY w.finalist_gain;
 CREATE VIEW v_failures AS
 SELECT d.name AS device, p.batch, p.nhead, p.seq_len, o.kind, o.text, o.crashes,
        c.splits, c.tile_n, c.stages, c.wait, c."order", c.stage1_warps, c.stage2_tiles,
-       c.stage2_warps, c.schedule, t.id AS tuning_id
+       c.stage2_warps, c.schedule, c.group_rows, t.id AS tuning_id
 FROM outcome AS o
 JOIN tuning AS t ON t.id = o.tuning_id
 JOIN device AS d ON d.id = t.device_id
@@ -54,7 +56,7 @@ CREATE VIEW v_losses AS
 SELECT d.name AS device, p.batch, p.nhead, p.seq_len, round(100 * l.loss, 2) AS loss_percent,
        l.rounds, l.wins, l.losses, round(100 * l.placebo_noise, 2) AS noise_percent,
        c.splits, c.tile_n, c.stages, c.wait, c."order", c.stage1_warps, c.stage2_tiles,
-       c.stage2_warps, c.schedule, t.id AS tuning_id
+       c.stage2_warps, c.schedule, c.group_rows, t.id AS tuning_id
 FROM loss AS l
 JOIN tuning AS t ON t.id = l.tuning_id
 JOIN device AS d ON d.id = t.device_id

@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, kKnobCount> kNames = {"splits",
                                                              "stage1_warps",
                                                              "stage2_tiles",
                                                              "stage2_warps",
-                                                             "schedule"};
+                                                             "schedule",
+                                                             "group_rows"};
 constexpr std::array<std::string_view, 2> kWaits = {"drain", "partial"};
 constexpr std::array<std::string_view, 2> kOrders = {"batch_major", "split_major"};
 constexpr std::array<std::string_view, 2> kSchedules = {"uniform", "persistent"};
@@ -86,6 +87,8 @@ int32_t get(const KernelConfig& config, Knob knob) {
       return config.stage2_warps;
     case Knob::kSchedule:
       return static_cast<int32_t>(config.schedule);
+    case Knob::kGroupRows:
+      return config.group_rows;
   }
   return 0;
 }
@@ -119,6 +122,9 @@ void set(KernelConfig* config, Knob knob, int32_t value) {
     case Knob::kSchedule:
       config->schedule = static_cast<Schedule>(value);
       break;
+    case Knob::kGroupRows:
+      config->group_rows = value;
+      break;
   }
 }
 
@@ -127,6 +133,7 @@ bool is_named(Knob knob) {
 }
 
 bool is_left_out(Knob knob, int32_t value) {
+  if (knob == Knob::kGroupRows) return value == KernelConfig{}.group_rows;
   return value == 0 && (has_absent_value(knob) || knob == Knob::kSchedule);
 }
 

@@ -5,7 +5,7 @@
 //   splits=32 tile_n=64 stages=2 wait=partial order=batch_major stage1_warps=4 stage2_tiles=1
 //   stage2_warps=8
 // A knob that the device lacks (a CPU has no warps) is 0 in the struct and left out of the text, as
-// is the uniform schedule, which every device has.
+// are the uniform schedule and row groups of 16 rows, which every device has.
 #pragma once
 
 #include <array>
@@ -41,6 +41,7 @@ struct KernelConfig {
   int32_t stage2_tiles = 1;  // ways the 512-wide head dimension is cut in stage 2
   int32_t stage2_warps = 0;  // 0: not a knob of this device
   Schedule schedule = Schedule::kUniform;
+  int32_t group_rows = 16;  // query rows of a row group (row_group.h): they share one walk over KV
 
   bool operator==(const KernelConfig& other) const;
   bool operator!=(const KernelConfig& other) const { return !(*this == other); }
@@ -63,8 +64,9 @@ enum class Knob : int32_t {
   kStage2Tiles,
   kStage2Warps,
   kSchedule,
+  kGroupRows,
 };
-inline constexpr int kKnobCount = 9;
+inline constexpr int kKnobCount = 10;
 inline constexpr std::array<Knob, kKnobCount> kKnobs = {Knob::kSplits,
                                                         Knob::kTileN,
                                                         Knob::kStages,
@@ -73,7 +75,8 @@ inline constexpr std::array<Knob, kKnobCount> kKnobs = {Knob::kSplits,
                                                         Knob::kStage1Warps,
                                                         Knob::kStage2Tiles,
                                                         Knob::kStage2Warps,
-                                                        Knob::kSchedule};
+                                                        Knob::kSchedule,
+                                                        Knob::kGroupRows};
 
 std::string_view name(Knob knob);
 std::string_view name(Wait wait);

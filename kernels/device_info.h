@@ -14,8 +14,8 @@ struct DeviceInfo {
   std::string pci_id;         // "0000:43:00.0", empty where there is none or it is unknown
   int32_t compute_units = 0;  // CUs, SMs or CPU threads; hard
   int32_t xcds = 1;           // chiplets a grid is dealt over; hard
-  int32_t group_rows = 16;    // rows of a stage-1 row group (heads of one query position)
-  int64_t memory_bytes = 0;   // 0: unknown
+  int32_t group_rows = 16;  // of its smallest row groups; a launch takes those of its configuration
+  int64_t memory_bytes = 0;            // 0: unknown
   int64_t local_memory_bytes = 0;      // LDS / shared memory per workgroup; 0: not a limit
   int64_t last_level_cache_bytes = 0;  // 0: unknown
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A stage-1 work item is a row group times a KV range. The rows of a group share the walk over the
-// KV rows of one request; each has its own query, output row and visible length. Today they are
-// heads of one query position.
+// A stage-1 work item is a row group times a KV range. The query rows of a request are its heads at
+// its query positions, row = position * nhead + head, and a group is `group_rows` consecutive ones
+// of them, the last group what is left. They share the walk over the request's KV rows; each has
+// its own query and output row, and its own visible length where a group holds several positions.
 #pragma once
 
 #include <cstdint>
@@ -12,61 +13,77 @@
 
 namespace mla {
 
-inline constexpr int kGroupRows = 16;
-
-struct RowGroup {
-  int64_t request = 0;
-  int32_t rows = 0;  // 1..kGroupRows; the arrays are defined up to here
-  const uint16_t* query[kGroupRows] = {};
-  int64_t output_row[kGroupRows] = {};  // token * nhead + head
-  int64_t visible[kGroupRows] = {};     // cached rows this row may attend to
-};
-
-// As in partition.h, GPU code counts in int32_t.
+// As in partition.h, GPU code counts in int32_t; a request has at most 8 x 128 query rows.
 template <class Int = int64_t>
-constexpr Int head_groups(const DecodeParams& p) {
-  return (p.nhead + kGroupRows - 1) / kGroupRows;
+constexpr Int request_groups(Same<Int> query_rows, Same<Int> group_rows) {
+  return (query_rows + group_rows - 1) / group_rows;
 }
 
 template <class Int = int64_t>
-constexpr Int row_group_count(const DecodeParams& p) {
-  return Int{p.batch} * p.q_len * head_groups<Int>(p);
+constexpr Int query_rows(const DecodeParams& p) {
+  return Int{p.q_len} * p.nhead;
 }
 
-// Groups are numbered [batch][q_len][ceil(nhead / 16)].
-inline RowGroup row_group(const DecodeParams& p, int64_t index) {
-  const int64_t token = index / head_groups(p);
-  const int64_t first_head = index % head_groups(p) * kGroupRows;
-  RowGroup group;
-  group.request = token / p.q_len;
-  const int64_t rest = p.nhead - first_head;
-  group.rows = static_cast<int32_t>(rest < kGroupRows ? rest : kGroupRows);
-  const int64_t visible = visible_rows(request_rows(p, group.request), p.q_len, token % p.q_len);
-  for (int32_t r = 0; r < group.rows; ++r) {
-    const int64_t head = first_head + r;
-    group.query[r] = p.q + token * p.q_token_stride + head * p.q_head_stride;
-    group.output_row[r] = token * p.nhead + head;
-    group.visible[r] = visible;
+template <class Int = int64_t>
+constexpr Int row_group_count(const DecodeParams& p, Same<Int> group_rows) {
+  return p.batch * request_groups<Int>(query_rows<Int>(p), group_rows);
+}
+
+template <class Int>
+struct BasicRowGroup {
+  Int request = 0;
+  Int first_row = 0;  // of the request's query rows
+  Int rows = 0;       // 1..group_rows
+
+  constexpr Int position(const DecodeParams& p, Int row) const {
+    return (first_row + row) / p.nhead;
   }
-  return group;
+  // Row of the output and of the LSE: [token][head].
+  constexpr int64_t output_row(const DecodeParams& p, Int row) const {
+    return int64_t{request} * query_rows<Int>(p) + first_row + row;
+  }
+  constexpr const uint16_t* query(const DecodeParams& p, Int row) const {
+    const Int at = position(p, row);
+    const Int head = first_row + row - at * p.nhead;
+    return p.q + (int64_t{request} * p.q_len + at) * p.q_token_stride + head * p.q_head_stride;
+  }
+  // Cached rows that a query row may attend to, of the request's `cached_rows`. Later rows never
+  // see less.
+  constexpr Int visible(const DecodeParams& p, Int cached_rows, Int row) const {
+    return static_cast<Int>(visible_rows(cached_rows, p.q_len, position(p, row)));
+  }
+};
+using RowGroup = BasicRowGroup<int64_t>;
+
+// Group `index` of a request.
+template <class Int = int64_t>
+constexpr BasicRowGroup<Int> row_group(const DecodeParams& p,
+                                       Same<Int> group_rows,
+                                       Same<Int> request,
+                                       Same<Int> index) {
+  const Int first_row = index * group_rows;
+  const Int rest = query_rows<Int>(p) - first_row;
+  return {request, first_row, rest < group_rows ? rest : group_rows};
 }
 
 struct Stage1Item {
-  int64_t group = 0;
+  int64_t group = 0;  // [batch][groups of a request]
   int64_t split = 0;
 };
 
 constexpr int64_t stage1_items(const DecodeParams& p, const KernelConfig& config) {
-  return row_group_count(p) * config.splits;
+  return row_group_count(p, config.group_rows) * config.splits;
 }
 
-// The work of workgroup `index`. Changes who computes what and when, never a result.
+// The work of workgroup `index`. Changes who computes what and when, never a result. `group_rows`
+// are the configuration's, which a kernel knows at compile time.
 template <class Int = int64_t>
 constexpr Stage1Item stage1_item(const DecodeParams& p,
                                  const KernelConfig& config,
+                                 Same<Int> group_rows,
                                  Same<Int> index) {
   if (config.order == Order::kSplitMajor) return {index / config.splits, index % config.splits};
-  const Int groups = row_group_count<Int>(p);
+  const Int groups = row_group_count<Int>(p, group_rows);
   return {index % groups, index / groups};
 }
 

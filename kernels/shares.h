@@ -23,12 +23,6 @@ constexpr Int counted_blocks(Same<Int> rows, Same<Int> tile_n) {
   return rows <= 0 ? 1 : block_count<Int>(rows, tile_n);
 }
 
-// Row groups of one request.
-template <class Int = int64_t>
-constexpr Int request_groups(const DecodeParams& p) {
-  return p.q_len * head_groups<Int>(p);
-}
-
 template <class Int>
 struct BasicShares {
   Int count = 0;   // workgroups that get one
@@ -78,16 +72,18 @@ using Piece = BasicPiece<int64_t>;
 template <class Int = int64_t>
 class ShareWalk {
  public:
-  // `request` holds the share's first block, `request_begin` is the request's own first block.
+  // `groups` are those of a request. `request` holds the share's first block, `request_begin` is
+  // the request's own first block.
   constexpr ShareWalk(const DecodeParams& p,
                       Int tile_n,
+                      Int groups,
                       const BasicShares<Int>& shares,
                       Int share,
                       Int request,
                       Int request_begin)
       : p_(p),
         tile_n_(tile_n),
-        groups_(request_groups<Int>(p)),
+        groups_(groups),
         shares_(shares),
         share_(share),
         block_(shares.begin(share)),

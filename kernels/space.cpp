@@ -5,6 +5,7 @@
 
 #include "kernels/error.h"
 #include "kernels/partition.h"
+#include "kernels/row_group.h"
 
 namespace mla {
 namespace {
@@ -23,8 +24,14 @@ std::string nearest_text(const std::vector<int32_t>& legal, Knob knob, int32_t v
 
 }  // namespace
 
-Space::Space(DeviceInfo device, std::vector<KnobRange> ranges, std::vector<Constraint> constraints)
-    : device_(std::move(device)), ranges_(std::move(ranges)), constraints_(std::move(constraints)) {
+Space::Space(DeviceInfo device,
+             std::vector<KnobRange> ranges,
+             std::vector<Constraint> constraints,
+             std::vector<KernelConfig> wide_neutral)
+    : device_(std::move(device)),
+      ranges_(std::move(ranges)),
+      constraints_(std::move(constraints)),
+      wide_neutral_(std::move(wide_neutral)) {
   const auto fail = [](const std::string& text) { throw Error(ErrorCode::kInternal, text); };
   if (ranges_.size() != kKnobs.size()) fail("a space needs every knob once");
   for (size_t i = 0; i < ranges_.size(); ++i) {
@@ -33,13 +40,28 @@ Space::Space(DeviceInfo device, std::vector<KnobRange> ranges, std::vector<Const
     if (!contains(range.legal, range.neutral) || !contains(range.search, range.neutral)) {
       fail(std::string(name(range.knob)) + ": the neutral value is not among the values");
     }
+    for (const KernelConfig& config : wide_neutral_) {
+      if (!contains(range.search, get(config, range.knob))) {
+        fail("a search does not visit the neutral " + to_text(config));
+      }
+    }
   }
 }
 
-KernelConfig Space::neutral() const {
+KernelConfig Space::neutral(int32_t group_rows) const {
+  for (const KernelConfig& config : wide_neutral_) {
+    if (config.group_rows == group_rows) return config;
+  }
   KernelConfig config;
   for (const KnobRange& range : ranges_) set(&config, range.knob, range.neutral);
+  config.group_rows = group_rows;
   return config;
+}
+
+int32_t Space::filled_group_rows(const Problem& problem) const {
+  const std::vector<int32_t>& legal = range(Knob::kGroupRows).legal;
+  const auto holds = std::lower_bound(legal.begin(), legal.end(), problem.q_len * problem.nhead);
+  return holds == legal.end() ? legal.back() : *holds;
 }
 
 std::optional<std::string> Space::violation(const Problem& problem,
@@ -78,6 +100,7 @@ Space::Listing Space::list(const Problem& problem) const {
     return persistent_shares(device_, problem, fewer).count ==
            persistent_shares(device_, problem, config).count;
   };
+  const int32_t filled_group_rows = this->filled_group_rows(problem);
   const auto neutral_stage2 = [this](const KernelConfig& config) {
     return config.stage2_tiles == range(Knob::kStage2Tiles).neutral &&
            config.stage2_warps == range(Knob::kStage2Warps).neutral;
@@ -103,6 +126,10 @@ Space::Listing Space::list(const Problem& problem) const {
     }
     if (config.splits == 1 && !neutral_stage2(config)) {
       ++listing.pruned["stage2_unsplit"];
+      continue;
+    }
+    if (config.group_rows > filled_group_rows) {
+      ++listing.pruned["group_rows_unfilled"];
       continue;
     }
     const auto broken =
@@ -135,22 +162,22 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
     use.trips = shares.base + (shares.longer > 0 ? 1 : 0);
     return use;
   }
-  use.stage1_workgroups = problem.batch * row_groups(device_, problem) *
+  use.stage1_workgroups = problem.batch * row_groups(problem, config) *
                           effective_splits(problem.seq_len, config.splits, config.tile_n);
   use.waves = ceil_div(use.stage1_workgroups, units);
   use.trips = trips(problem.seq_len, config.splits, config.tile_n);
   return use;
 }
 
-int64_t row_groups(const DeviceInfo& device, const Problem& problem) {
-  return int64_t{problem.q_len} * ceil_div(problem.nhead, std::max(1, device.group_rows));
+int64_t row_groups(const Problem& problem, const KernelConfig& config) {
+  return request_groups(int64_t{problem.q_len} * problem.nhead, std::max(1, config.group_rows));
 }
 
 Shares persistent_shares(const DeviceInfo& device,
                          const Problem& problem,
                          const KernelConfig& config) {
   const int64_t total =
-      problem.batch * row_groups(device, problem) * counted_blocks(problem.seq_len, config.tile_n);
+      problem.batch * row_groups(problem, config) * counted_blocks(problem.seq_len, config.tile_n);
   const int64_t longest = counted_blocks(problem.seq_len * problem.imbalance, config.tile_n);
   const int64_t units = std::max(1, device.compute_units);
   return make_shares(total, longest, persistent_workgroups(units, config), config.splits);

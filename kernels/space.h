@@ -44,16 +44,26 @@ struct ResourceUse {
 class Space {
  public:
   Space() = default;
-  // `ranges` holds every knob once, in knob order. Throws Error(kInternal) otherwise.
-  Space(DeviceInfo device, std::vector<KnobRange> ranges, std::vector<Constraint> constraints);
+  // `ranges` holds every knob once, in knob order. `wide_neutral`: the neutral configurations of
+  // numbers of group rows whose kernels have other neutral values than the ranges say. Throws
+  // Error(kInternal) for ranges or configurations that do not fit.
+  Space(DeviceInfo device,
+        std::vector<KnobRange> ranges,
+        std::vector<Constraint> constraints,
+        std::vector<KernelConfig> wide_neutral = {});
 
   const DeviceInfo& device() const { return device_; }
   const std::vector<KnobRange>& ranges() const { return ranges_; }
   const std::vector<Constraint>& constraints() const { return constraints_; }
   const KnobRange& range(Knob knob) const { return ranges_[static_cast<size_t>(knob)]; }
 
-  // Every knob at its neutral value.
-  KernelConfig neutral() const;
+  // Every knob at its neutral value, which may depend on the group rows.
+  KernelConfig neutral(int32_t group_rows) const;
+  KernelConfig neutral() const { return neutral(range(Knob::kGroupRows).neutral); }
+
+  // The fewest legal group rows that hold a request's query rows, else the most: with more, the
+  // same walks would be made and a part of every product would be for nothing.
+  int32_t filled_group_rows(const Problem& problem) const;
 
   // Why `config` may not be launched for `problem`; nothing where it may. An illegal value names
   // the nearest legal ones.
@@ -68,8 +78,9 @@ class Space {
   };
   // The configurations a search may visit. Those that run the same as another one are left out:
   // split counts above the block count ("splits_above_blocks"), stage-2 knobs where one split
-  // leaves stage 2 nothing to do ("stage2_unsplit"), and persistent schedules whose shares are
-  // those of a smaller split count ("splits_above_pieces").
+  // leaves stage 2 nothing to do ("stage2_unsplit"), row groups that fewer rows fill as well
+  // ("group_rows_unfilled"), and persistent schedules whose shares are those of a smaller split
+  // count ("splits_above_pieces").
   Listing list(const Problem& problem) const;
 
   ResourceUse use(const Problem& problem, const KernelConfig& config) const;
@@ -78,10 +89,11 @@ class Space {
   DeviceInfo device_;
   std::vector<KnobRange> ranges_;
   std::vector<Constraint> constraints_;
+  std::vector<KernelConfig> wide_neutral_;
 };
 
-// Row groups of one request: q_len x ceil(nhead / group_rows).
-int64_t row_groups(const DeviceInfo& device, const Problem& problem);
+// Row groups of one request (row_group.h).
+int64_t row_groups(const Problem& problem, const KernelConfig& config);
 
 // The shares of a persistent schedule with the longest request that the imbalance class allows.
 // `config.splits` is at least 2.

@@ -71,7 +71,8 @@ Space host_space(const DeviceInfo& device) {
       {Knob::kStage1Warps, {0}, {0}, 0, "a CPU thread has no warps"},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {0}, {0}, 0, "a CPU thread has no warps"},
-      {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, "threads take ranges as they come free"}};
+      {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, "threads take ranges as they come free"},
+      {Knob::kGroupRows, {16}, {16}, 16, ""}};
   return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
 }
 
@@ -101,7 +102,8 @@ Space amdgcn_space(const DeviceInfo& device) {
       {Knob::kStage1Warps, {kStage1Waves}, {kStage1Waves}, kStage1Waves, "one wave a SIMD"},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8}, {1, 2, 4, 8}, 8, "", true},
-      {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, ""}};
+      {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, ""},
+      {Knob::kGroupRows, {16}, {16}, 16, ""}};
   return Space(device,
                std::move(ranges),
                {split_major_batch(), split_major_xcds(device.xcds), amd_layout_fits(lds_bytes)});
@@ -171,12 +173,12 @@ std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
 }
 
 // The kernels count blocks in 32 bits.
-Constraint persistent_blocks(const DeviceInfo& device) {
+Constraint persistent_blocks() {
   return {"persistent_blocks",
           "the persistent schedule has at most 2147483647 blocks",
-          [device](const Problem& problem, const KernelConfig& config) {
+          [](const Problem& problem, const KernelConfig& config) {
             return config.schedule != Schedule::kPersistent ||
-                   problem.batch * row_groups(device, problem) *
+                   problem.batch * row_groups(problem, config) *
                            counted_blocks(problem.seq_len, config.tile_n) <=
                        INT32_MAX;
           }};
@@ -193,9 +195,10 @@ Space nvidia_space(const DeviceInfo& device) {
       {Knob::kStage1Warps, {4, 8}, {4, 8}, 8, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
-      {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""}};
+      {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""},
+      {Knob::kGroupRows, {16}, {16}, 16, ""}};
   std::vector<Constraint> constraints = persistent_constraints(device.local_memory_bytes);
-  constraints.push_back(persistent_blocks(device));
+  constraints.push_back(persistent_blocks());
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
   constraints.push_back(bh16_fits(device.local_memory_bytes));

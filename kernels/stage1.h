@@ -5,6 +5,7 @@
 //
 // A Tile class is what a target implements. Scores are in units of log2, so that a power of two is
 // the only exponential a target needs.
+//   kGroupRows                 query rows that it has room for
 //   Rows                       per-row scalars of this thread: kCount floats, operator[]
 //   row_index(i)               row of the group that Rows[i] belongs to
 //   load_queries(group)        keeps the queries; clears the accumulator
@@ -96,27 +97,27 @@ constexpr typename Tile::Rows update_softmax(Tile& tile, SoftmaxState<typename T
   return shrink;
 }
 
-// Rows end for each row of the group: the range's end or the row's visible length. `shortest` is
-// the least of them: blocks that end before it need no mask.
-template <class Rows64>
-int64_t row_limits(const RowGroup& group, int64_t range_end, Rows64& limits) {
-  int64_t shortest = range_end;
-  for (int r = 0; r < kGroupRows; ++r) {
-    const bool shorter = r < group.rows && group.visible[r] < range_end;
-    limits[r] = shorter ? group.visible[r] : range_end;
-    if (limits[r] < shortest) shortest = limits[r];
+// Where the cached rows end for each query row: at the range's end or at its visible length.
+template <class Tile>
+struct RowLimits {
+  int64_t end[Tile::kGroupRows];
+
+  RowLimits(const DecodeParams& p, const RowGroup& group, int64_t cached_rows, int64_t range_end) {
+    for (int r = 0; r < Tile::kGroupRows; ++r) {
+      end[r] = r < group.rows ? group.visible(p, cached_rows, r) : range_end;
+      if (end[r] > range_end) end[r] = range_end;
+    }
   }
-  return shortest;
-}
+  // Blocks that end before it need no mask: later query rows see no less.
+  int64_t unmasked_end() const { return end[0]; }
+};
 
 template <class Tile>
 void walk_blocks(Tile& tile,
                  const BlockWalk& walk,
-                 const RowGroup& group,
+                 const RowLimits<Tile>& limits,
                  const PipelineSchedule& schedule,
                  SoftmaxState<typename Tile::Rows>* state) {
-  int64_t limits[kGroupRows];
-  const int64_t unmasked_end = row_limits(group, walk.range.end, limits);
   const int64_t blocks = walk.count();
 
   int64_t issued = 0;
@@ -135,7 +136,7 @@ void walk_blocks(Tile& tile,
     const int32_t slot = static_cast<int32_t>(i % schedule.stages);
     const KvBlock block = walk[i];
     tile.scores(slot, block);
-    if (block.begin + walk.tile_n > unmasked_end) tile.mask(block, limits);
+    if (block.begin + walk.tile_n > limits.unmasked_end()) tile.mask(block, limits.end);
     const auto shrink = update_softmax(tile, state);
     tile.accumulate(slot, shrink);
   }
@@ -154,7 +155,7 @@ void store_results(Tile& tile,
   for (int i = 0; i < Rows::kCount; ++i) {
     const int r = tile.row_index(i);
     if (r >= group.rows) continue;
-    const int64_t row = group.output_row[r];
+    const int64_t row = group.output_row(p, r);
     const bool empty = state.sum[i] == 0.0f;
     const float scale = empty ? 0.0f : 1.0f / state.sum[i];
     const float lse = empty ? -std::numeric_limits<float>::infinity()
@@ -175,7 +176,8 @@ void stage1(Tile& tile,
             const KernelConfig& config,
             const PipelineSchedule& schedule,
             const Stage1Item& item) {
-  const RowGroup group = row_group(p, item.group);
+  const int64_t groups = request_groups(query_rows(p), config.group_rows);
+  const RowGroup group = row_group(p, config.group_rows, item.group / groups, item.group % groups);
   const int64_t rows = request_rows(p, group.request);
   // Surplus splits have no place in the merge; split 0 of an unsplit launch also serves empty
   // requests.
@@ -183,10 +185,7 @@ void stage1(Tile& tile,
     return;
 
   RowRange range = split_range(rows, config.splits, config.tile_n, item.split);
-  int64_t visible = 0;
-  for (int r = 0; r < group.rows; ++r) {
-    if (group.visible[r] > visible) visible = group.visible[r];
-  }
+  const int64_t visible = group.visible(p, rows, group.rows - 1);
   if (range.end > visible) range.end = visible;
   if (range.begin > range.end) range.begin = range.end;  // every row of this split is masked
 
@@ -196,7 +195,8 @@ void stage1(Tile& tile,
     state.sum[i] = 0.0f;
   }
   tile.load_queries(group);
-  walk_blocks(tile, {range, config.tile_n}, group, schedule, &state);
+  const RowLimits<Tile> limits(p, group, rows, range.end);
+  walk_blocks(tile, {range, config.tile_n}, limits, schedule, &state);
   store_results(tile, p, config, group, item.split, state);
 }
 

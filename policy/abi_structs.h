@@ -15,7 +15,7 @@
 namespace mla::policy {
 
 static_assert(kSourceCount == MLA_SOURCE_COUNT);
-static_assert(sizeof(mla_device_desc) == 40 && sizeof(mla_shape) == 56 && sizeof(mla_plan) == 88);
+static_assert(sizeof(mla_device_desc) == 40 && sizeof(mla_shape) == 56 && sizeof(mla_plan) == 96);
 
 // False where the description cannot be used.
 inline bool read_device(const mla_device_desc* desc, DeviceInfo* device) {
@@ -72,6 +72,8 @@ inline void write_plan(const Problem& problem, const Answer& answer, mla_plan* p
   plan->workspace_bytes =
       mla::workspace_bytes(problem.batch, problem.q_len, problem.nhead, config.splits);
   plan->winner_id = answer.winner_id;
+  plan->group_rows = config.group_rows;
+  plan->reserved = 0;
 }
 
 // Nothing to launch: splits 0.

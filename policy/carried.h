@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A winner on its way to other shapes. One that has the default's split count is carried as a set
-// of levers: elsewhere it takes the split count that the default has there, and the default's stage
-// 2 where that was its own too. Any other is carried as it is; so is one whose order or schedule is
-// legal for some split counts only.
+// A winner on its way to other shapes. One that has the default's split count, of the same row
+// groups, is carried as a set of levers: elsewhere it takes the split count that the default has
+// there, and the default's stage 2 where that was its own too. Any other is carried as it is; so is
+// one whose order or schedule is legal for some split counts only.
 #pragma once
 
 #include "kernels/config.h"
@@ -13,7 +13,9 @@ namespace mla::policy {
 inline KernelConfig carried(KernelConfig winner, const KernelConfig& default_config) noexcept {
   const bool any_splits =
       winner.order == Order::kBatchMajor && winner.schedule == Schedule::kUniform;
-  if (!any_splits || winner.splits != default_config.splits) return winner;
+  const bool same_splits =
+      winner.splits == default_config.splits && winner.group_rows == default_config.group_rows;
+  if (!any_splits || !same_splits) return winner;
   winner.splits = 0;
   if (winner.stage2_tiles == default_config.stage2_tiles &&
       winner.stage2_warps == default_config.stage2_warps) {

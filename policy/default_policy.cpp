@@ -31,28 +31,34 @@ void set_where_legal(
 }  // namespace
 
 DefaultPolicy::DefaultPolicy(const Space& space)
-    : neutral_(space.neutral()),
-      compute_units_(std::max(1, space.device().compute_units)),
-      group_rows_(std::max(1, space.device().group_rows)) {
-  neutral_.order = Order::kBatchMajor;
+    : compute_units_(std::max(1, space.device().compute_units)) {
+  for (const int32_t group_rows : space.range(Knob::kGroupRows).legal) {
+    neutral_.push_back(space.neutral(group_rows));
+    neutral_.back().order = Order::kBatchMajor;
+  }
   const std::vector<int32_t>& splits = space.range(Knob::kSplits).legal;
   const int64_t most = std::min<int64_t>(compute_units_, splits.back());
   for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lower_to_legal(splits, n));
   for (size_t k = 0; k < stage2_.size(); ++k) {
-    const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_);
+    const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_.front());
     stage2_[k] = {tiled.stage2_tiles, tiled.stage2_warps};
   }
 }
 
 KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
   const int64_t tokens = int64_t{problem.batch} * problem.q_len;
-  const int64_t groups = tokens * ((problem.nhead + group_rows_ - 1) / group_rows_);
+  size_t width = 0;
+  while (width + 1 < neutral_.size() &&
+         neutral_[width].group_rows < problem.q_len * problem.nhead) {
+    ++width;
+  }
+  KernelConfig config = neutral_[width];
+  const int64_t groups = problem.batch * row_groups(problem, config);
   const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
   const int64_t splits = std::clamp<int64_t>(compute_units_ / groups, 1, most);
   size_t k = 0;
   while (k + 1 < stage2_.size() && (tokens * problem.nhead << k) < compute_units_) ++k;
 
-  KernelConfig config = neutral_;
   config.splits = legal_splits_[static_cast<size_t>(splits)];
   config.stage2_tiles = stage2_[k].tiles;
   config.stage2_warps = stage2_[k].warps;

@@ -2,11 +2,12 @@
 // The default policy: what a missing or unreadable database answers, and the baseline that every
 // winner has to beat. Uses only what never lost in published data.
 //
-//   splits        max(1, CUs / (batch x q_len x ceil(nhead / rows of a group)))
+//   group_rows    the fewest that hold a request's q_len x nhead query rows, else the most
+//   splits        max(1, CUs / (batch x ceil(q_len x nhead / group_rows)))
 //   order         batch-major
 //   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8
 //   stage2_warps  the neutral count, divided by the tiles where the space says so
-//   the rest      what the device's space names as neutral
+//   the rest      what the device's space names as neutral for these group rows
 #pragma once
 
 #include <array>
@@ -36,9 +37,8 @@ class DefaultPolicy {
     int32_t warps = 0;
   };
 
-  KernelConfig neutral_;
+  std::vector<KernelConfig> neutral_;  // by group rows, ascending
   int64_t compute_units_ = 1;
-  int64_t group_rows_ = 16;
   std::vector<int32_t> legal_splits_;  // [n]: the largest legal split count that is at most n
   std::array<Stage2, 4> stage2_{};     // [k]: for 2^k tiles by the formula
 };

@@ -257,20 +257,18 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
     bound = std::max(bound, workspace_bytes(largest, need.q_len, need.nhead, need.splits));
   }
   // The default's splits depend on the work items only, and are 1 from one item per CU on: within
-  // one count of row groups the most heads need the most workspace.
-  const DeviceInfo& device = space_.device();
-  const int32_t group_rows = std::max(1, device.group_rows);
-  for (int32_t heads = std::min(group_rows, nhead);; heads = std::min(heads + group_rows, nhead)) {
-    for (int32_t q = 1; q <= q_len; ++q) {
-      for (int32_t b = 1; b <= std::min(batch, device.compute_units); ++b) {
-        Problem problem;
-        problem.batch = b;
-        problem.q_len = q;
-        problem.nhead = heads;
-        bound = std::max(bound, workspace_bytes(b, q, heads, default_policy_(problem).splits));
-      }
+  // one count of row groups the most query rows need the most workspace.
+  const int32_t group_rows = space_.range(Knob::kGroupRows).legal.back();
+  const int32_t most_rows = q_len * nhead;
+  for (int32_t rows = std::min(group_rows, most_rows);;
+       rows = std::min(rows + group_rows, most_rows)) {
+    for (int32_t b = 1; b <= std::min(batch, space_.device().compute_units); ++b) {
+      Problem problem;
+      problem.batch = b;
+      problem.nhead = rows;
+      bound = std::max(bound, workspace_bytes(b, 1, rows, default_policy_(problem).splits));
     }
-    if (heads == nhead) return bound;
+    if (rows == most_rows) return bound;
   }
 }
 

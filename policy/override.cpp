@@ -56,9 +56,6 @@ Override Override::deterministic(const Space& space) {
                                          space.device().compute_units / kDeterministicGroups);
   Override fixed("deterministic", "deterministic: the splits do not depend on the batch");
   fixed.hold(Knob::kSplits, splits);
-  for (const Knob knob : {Knob::kTileN, Knob::kStage1Warps, Knob::kSchedule}) {
-    fixed.hold(knob, space.range(knob).neutral);
-  }
   return fixed;
 }
 

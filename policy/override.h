@@ -18,9 +18,10 @@ class Override {
   // The knobs of a text like "splits=32 wait=partial". Throws Error(kUsage) where the text cannot
   // be read or a value is legal for no shape of the device.
   static Override pin(const std::string& knobs, const Space& space);
-  // The knobs that decide how a row's sums are associated are the same for every shape, so that a
-  // request's result depends on its own rows and not on the requests beside it. The price is that
-  // the splits no longer follow the batch: those taken here fill the device at eight row groups.
+  // The knobs that decide how a row's sums are associated do not depend on the batch, so that a
+  // request's result depends on its own rows and not on the requests beside it: the splits are
+  // held, the others the default takes from the space. The price is that the splits no longer
+  // follow the batch: those taken here fill the device at eight row groups.
   static Override deterministic(const Space& space);
 
   // No allocation, no throw. A configuration that is not legal for the shape gives the default.

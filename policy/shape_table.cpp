@@ -11,7 +11,7 @@ namespace mla::policy {
 namespace {
 
 // As unpack_config() reads them.
-constexpr int kKnobBits[kKnobCount] = {16, 12, 6, 2, 2, 6, 10, 8, 2};
+constexpr int kKnobBits[kKnobCount] = {12, 12, 6, 2, 2, 6, 8, 6, 2, 8};
 
 constexpr size_t kLineBytes = 64;
 constexpr size_t kHugePageBytes = size_t{2} << 20;

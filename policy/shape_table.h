@@ -42,22 +42,23 @@ inline constexpr uint64_t kMaxWinnerId = (uint64_t{1} << 48) - 1;
 // False where a knob's value does not fit; those are far outside every space.
 bool pack_config(const KernelConfig& config, uint64_t* packed) noexcept;
 
-// Bits of each knob, from the lowest, in knob order: 16, 12, 6, 2, 2, 6, 10, 8, 2. Spelled out
+// Bits of each knob, from the lowest, in knob order: 12, 12, 6, 2, 2, 6, 8, 6, 2, 8. Spelled out
 // because the loop over knobs costs a third of a lookup.
 inline KernelConfig unpack_config(uint64_t packed) noexcept {
   const auto field = [packed](int shift, int bits) {
     return static_cast<int32_t>((packed >> shift) & ((uint64_t{1} << bits) - 1));
   };
   KernelConfig config;
-  config.splits = field(0, 16);
-  config.tile_n = field(16, 12);
-  config.stages = field(28, 6);
-  config.wait = static_cast<Wait>(field(34, 2));
-  config.order = static_cast<Order>(field(36, 2));
-  config.stage1_warps = field(38, 6);
-  config.stage2_tiles = field(44, 10);
-  config.stage2_warps = field(54, 8);
-  config.schedule = static_cast<Schedule>(field(62, 2));
+  config.splits = field(0, 12);
+  config.tile_n = field(12, 12);
+  config.stages = field(24, 6);
+  config.wait = static_cast<Wait>(field(30, 2));
+  config.order = static_cast<Order>(field(32, 2));
+  config.stage1_warps = field(34, 6);
+  config.stage2_tiles = field(40, 8);
+  config.stage2_warps = field(48, 6);
+  config.schedule = static_cast<Schedule>(field(54, 2));
+  config.group_rows = field(56, 8);
   return config;
 }
 

@@ -68,7 +68,8 @@ KernelConfig read_config(const mla_plan& plan, const Problem& problem, const Spa
                             plan.stage1_warps,
                             plan.stage2_tiles,
                             plan.stage2_warps,
-                            plan.schedule};
+                            plan.schedule,
+                            plan.group_rows};
   static_assert(sizeof values / sizeof *values == kKnobCount);
   KernelConfig config;
   for (int i = 0; i < kKnobCount; ++i) set(&config, kKnobs[static_cast<size_t>(i)], values[i]);

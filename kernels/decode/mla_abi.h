@@ -21,7 +21,7 @@ typedef struct mla_device_desc {
   uint32_t struct_size;
   int32_t compute_units;      /* CUs, SMs or CPU threads */
   int32_t xcds;               /* chiplets a grid is dealt over; 0 means 1 */
-  int32_t group_rows;         /* rows of a stage-1 row group; 0 means 16 */
+  int32_t group_rows;         /* of the smallest row groups; 0 means 16 */
   int64_t local_memory_bytes; /* LDS / shared memory of a workgroup; 0: not a limit */
   const char* arch;           /* "gfx950", "sm_90", "x86-64" */
   const char* partition; /* compute partition mode ("CPX"); null or empty where there is none */
@@ -46,6 +46,8 @@ typedef struct mla_plan {
   const char* reason;      /* static, for people */
   int64_t workspace_bytes; /* what this launch needs */
   int64_t winner_id;       /* row id in that database; 0: none */
+  int32_t group_rows;      /* query rows that share one walk over the cached rows */
+  int32_t reserved;
 } mla_plan;
 
 #endif /* MLA_ABI_H_ */

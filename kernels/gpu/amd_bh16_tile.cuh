@@ -15,6 +15,7 @@ namespace mla::gpu {
 template <int kTileN>
 class Bh16Tile {
  public:
+  static constexpr int kGroupRows = 16;
   using Layout = StageLayout<kTileN>;
   static constexpr int kTokenTiles = kTileN / 16;
   // Of the contraction: halves of all panels, with four parts also of the panels. Nine panels do
@@ -29,7 +30,7 @@ class Bh16Tile {
   static constexpr int kRunColumns = kGfx950 ? 4 : 8;
   static constexpr int kRuns = 4 * kOutputTiles / kRunColumns;
 
-  // What a lane holds of each query row: of head lane % 16.
+  // What a lane holds of each query row: row lane % 16.
   struct Rows {
     static constexpr int kCount = 1;
     float value[kCount];
@@ -37,8 +38,8 @@ class Bh16Tile {
     __host__ __device__ constexpr const float& operator[](int i) const { return value[i]; }
   };
 
-  __device__ static int head() { return lane_index() % 16; }
-  __device__ static int quarter() { return lane_index() / 16; }  // which 4 tokens of 16
+  __device__ static int query_row() { return lane_index() % 16; }  // of the group
+  __device__ static int quarter() { return lane_index() / 16; }    // which 4 tokens of 16
   __device__ static int run_column(int run) {
     return wave_index() * kOwnColumns +
            (kGfx950 ? run * 16 + quarter() * 4 : quarter() * 32 + run * 8);
@@ -48,7 +49,7 @@ class Bh16Tile {
   __device__ explicit Bh16Tile(uint32_t exchange)
       : exchange_(exchange + lane_index() * 16),
         own_exchange_(exchange_ + wave_index() * kTileBytes) {
-    const int row = wave_index() % kTokenTiles * 16 + head();
+    const int row = wave_index() % kTokenTiles * 16 + query_row();
 #pragma unroll
     for (int h = 0; h < kHalves; ++h) {
       keys_[h] = first_panel() * Layout::kPanelBytes + Layout::row_offset(row) +
@@ -58,15 +59,15 @@ class Bh16Tile {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if constexpr (kGfx950) {  // 16 lanes read 4 tokens, 4 columns a lane; i: 16 columns of 64
-        const int token = quarter() * 4 + head() / 4;
-        const int chunk = (i * 2 + head() % 4 / 2) ^ Layout::swizzle(token);
-        values_[i] =
-            panel * Layout::kPanelBytes + Layout::row_offset(token) + chunk * 16 + head() % 2 * 8;
+        const int token = quarter() * 4 + query_row() / 4;
+        const int chunk = (i * 2 + query_row() % 4 / 2) ^ Layout::swizzle(token);
+        values_[i] = panel * Layout::kPanelBytes + Layout::row_offset(token) + chunk * 16 +
+                     query_row() % 2 * 8;
       } else {  // 16 lanes read one token, 8 columns a lane; i: the token
         const int token = quarter() * 4 + i;
-        const int chunk = head() % 8 ^ Layout::swizzle(token);
-        values_[i] =
-            (panel + head() / 8) * Layout::kPanelBytes + Layout::row_offset(token) + chunk * 16;
+        const int chunk = query_row() % 8 ^ Layout::swizzle(token);
+        values_[i] = (panel + query_row() / 8) * Layout::kPanelBytes + Layout::row_offset(token) +
+                     chunk * 16;
       }
     }
 #pragma unroll
@@ -102,7 +103,7 @@ class Bh16Tile {
     }
   }
 
-  // S = -inf at the block's rows from `rows` on.
+  // S = -inf at the block's rows from `rows` on, those that this lane's row attends to.
   __device__ void mask(int rows) {
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t) {
@@ -165,7 +166,7 @@ class Bh16Tile {
     return sum;
   }
 
-  // This lane's part of row head() of O, times scale.
+  // This lane's part of row query_row() of O, times scale.
   __device__ void store(float scale, uint16_t* row) const {
 #pragma unroll
     for (int run = 0; run < kRuns; ++run) {

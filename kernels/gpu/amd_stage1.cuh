@@ -26,10 +26,9 @@ __device__ void store_work(const Tile& tile,
                            const KernelConfig& config,
                            const Work& work,
                            const SoftmaxState<typename Tile::Rows>& state) {
-  const int32_t head = work.first_head + Tile::head();
-  if (head >= p.nhead) return;
+  if (Tile::query_row() >= work.group.rows) return;
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
-  const int64_t row = int64_t{work.token} * p.nhead + head;
+  const int64_t row = work.group.output_row(p, Tile::query_row());
   const bool empty = state.sum[0] == 0.0f;
   const float scale = empty ? 0.0f : reciprocal_approx(state.sum[0]);
   const float lse =
@@ -56,7 +55,7 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
   constexpr AmdLayout kLayout = {kTileN, kStages};
   constexpr int kAhead = kStages - 1;
   constexpr int kYounger = kWait == Wait::kDrain ? 0 : kAhead;
-  const Stage1Work<kTileN> work(p, config, static_cast<int32_t>(blockIdx.x));
+  const Stage1Work<kTileN, Tile::kGroupRows> work(p, config, static_cast<int32_t>(blockIdx.x));
   if (work.idle) return;
   const int blocks = work.walk.count();
 
@@ -66,9 +65,8 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
     Ring ring(p, Pool(p.kv, p.kv_rows * p.kv_row_stride * 2), work.pages(p), work.walk);
     ring.prefetch();
     if constexpr (kMaths) {
-      // Lanes behind the last head repeat it; what they get is not stored.
-      const int32_t head = min(work.first_head + Tile::head(), p.nhead - 1);
-      tile.load_queries(p.q + work.token * p.q_token_stride + head * p.q_head_stride);
+      // Lanes behind the last row repeat it; what they get is not stored.
+      tile.load_queries(work.group.query(p, min(Tile::query_row(), work.group.rows - 1)));
     }
     wait_copies<0>();
     ring.locate();
@@ -80,28 +78,31 @@ __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
         ring.advance();
       }
     }
-    const auto compute = [&](int rows) {
+    const auto compute = [&](int block, bool may_be_masked) {
       if constexpr (kMaths) {
         tile.scores(ring.stage(), p.softmax_scale * kLog2e);
-        if (rows < kTileN) tile.mask(rows);
+        if (may_be_masked && block >= work.first_masked)
+          tile.mask(work.attended(p, block, Tile::query_row()));
         const auto shrink = update_softmax(tile, &state);
         tile.accumulate(ring.stage(), shrink);
       }
     };
+    // A query position sees at most 7 rows less than the last one, which sees all of the walk.
+    constexpr bool kMayBeMasked = kAhead < 2;
     int block = 0;
     for (; block < blocks - kAhead; ++block) {
       ring.issue();
       ring.locate();
       wait_copies<kYounger * Ring::kCopies>();
       barrier();
-      compute(kTileN);
+      compute(block, kMayBeMasked);
       barrier();  // the stage is free
     }
     for (; block < blocks; ++block) {
       ring.advance();
       wait_block<Ring::kCopies, (kYounger > 0 ? kAhead - 1 : 0)>(blocks - 1 - block);
       barrier();
-      compute(work.walk.rows(block));
+      compute(block, true);
     }
   }
   if constexpr (kMaths) {

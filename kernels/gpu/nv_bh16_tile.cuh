@@ -21,6 +21,7 @@ inline constexpr int kOwnColumns = kValueDim / kWarpsPerTeam;     // 128 of the 
 template <int kTileN>
 class Bh16Tile {
  public:
+  static constexpr int kGroupRows = 16;
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
@@ -83,13 +84,15 @@ class Bh16Tile {
     exchange_.sum(partial[0], scale, score_);
   }
 
-  // S = -inf at the block's rows from `rows` on.
-  __device__ void mask(int rows) {
+  // S = -inf behind the rows of the block that a row of the group attends to.
+  template <class Attended>
+  __device__ void mask(Attended attended) {
+    const int rows[2] = {attended(row_index(0)), attended(row_index(1))};
 #pragma unroll
     for (int t = 0; t < kScoreTiles; ++t) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (t * 8 + lane() % 4 * 2 + i % 2 >= rows) score_[t][i] = -INFINITY;
+        if (t * 8 + lane() % 4 * 2 + i % 2 >= rows[i / 2]) score_[t][i] = -INFINITY;
       }
     }
   }

@@ -105,9 +105,8 @@ __device__ void store_work(const Tile& tile,
   const WorkspaceView partials(p.workspace, int64_t{p.batch} * p.q_len * p.nhead, config.splits);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const int32_t head = work.first_head + Tile::row_index(i);
-    const bool present = head < p.nhead;
-    const int64_t row = int64_t{work.token} * p.nhead + head;
+    const bool present = Tile::row_index(i) < work.group.rows;
+    const int64_t row = work.group.output_row(p, Tile::row_index(i));
     const bool empty = state.sum[i] == 0.0f;
     const float scale = empty ? 0.0f : 1.0f / state.sum[i];
     const float lse =

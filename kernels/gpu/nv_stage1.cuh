@@ -14,9 +14,8 @@ template <class Tile, class Work>
 __device__ void load_queries(Tile& tile, const DecodeParams& p, const Work& work) {
   const uint16_t* query[2];
   for (int i = 0; i < 2; ++i) {
-    const int32_t head = work.first_head + Tile::row_index(i);
-    query[i] =
-        head < p.nhead ? p.q + work.token * p.q_token_stride + head * p.q_head_stride : nullptr;
+    const int32_t row = Tile::row_index(i);
+    query[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
   }
   tile.load_queries(query);
 }
@@ -32,17 +31,19 @@ struct ConsumerPosition {
 };
 
 // One team's blocks: `team`, `team + teams`, ...
-template <class Tile, int kTileN>
+template <class Tile, class Work>
 __device__ void consume(Tile& tile,
+                        const DecodeParams& p,
                         const Ring& ring,
-                        const Walk<kTileN>& walk,
+                        const Work& work,
                         int team,
                         int teams,
-                        float scale,
                         bool drain,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
-  const int blocks = walk.count();
+  constexpr float kLog2e = 1.44269504f;
+  const float scale = p.softmax_scale * kLog2e;
+  const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * teams;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
   for (int i = team; i < blocks; i += teams) {
@@ -51,7 +52,9 @@ __device__ void consume(Tile& tile,
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
     const uint32_t stage = ring.stage(own.slot);
     tile.scores(stage, scale);
-    if (walk.rows(i) < kTileN) tile.mask(walk.rows(i));
+    if (i >= work.first_masked) {
+      tile.mask([&](int row) { return work.attended(p, i, row); });
+    }
     const auto shrink = update_softmax(tile, state);
     tile.accumulate(stage, shrink);
     __syncwarp();
@@ -86,7 +89,6 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
                 const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
   using Tile = Bh16Tile<kTileN>;
-  constexpr float kLog2e = 1.44269504f;
   constexpr bool kSplitRegisters = kTeams == 2 && kMaths;
   const Bh16Layout layout = {kTileN, kTeams, config.stages};
   const int warp = threadIdx.x / 32;
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
   const Ring ring(team_local, layout);
   launch_dependents();
   if (warp % kWarpsPerTeam == 0 && consumer) ring.init();
-  const Stage1Work<kTileN> work(p, config, blockIdx.x);
+  const Stage1Work<kTileN, Tile::kGroupRows> work(p, config, blockIdx.x);
   __syncthreads();
   if (work.idle) return;
 
@@ -117,15 +119,7 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
     load_queries(tile, p, work);
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    consume(tile,
-            ring,
-            work.walk,
-            team,
-            kTeams,
-            p.softmax_scale * kLog2e,
-            config.wait == Wait::kDrain,
-            &position,
-            &state);
+    consume(tile, p, ring, work, team, kTeams, config.wait == Wait::kDrain, &position, &state);
     finish_work<kTeams>(tile, p, config, work, local, layout.team_bytes(), team, &state);
   }
 }

@@ -10,7 +10,7 @@
 namespace mla::gpu {
 
 // The blocks of a share, over all its pieces.
-template <int kTileN>
+template <int kTileN, int kGroupRows>
 class ShareCursor {
  public:
   __device__ ShareCursor(const DecodeParams& p, const ShareWalk<int32_t>& pieces)
@@ -33,14 +33,14 @@ class ShareCursor {
       block_ -= work_.walk.count();
       pieces_.next();
       if (pieces_.done()) return;
-      work_ = Stage1Work<kTileN>(p_, pieces_.piece());
+      work_ = Stage1Work<kTileN, kGroupRows>(p_, pieces_.piece());
       pages_ = work_.pages(p_);
     }
   }
 
   const DecodeParams& p_;
   ShareWalk<int32_t> pieces_;
-  Stage1Work<kTileN> work_;
+  Stage1Work<kTileN, kGroupRows> work_;
   const int32_t* pages_;
   int block_;  // of the piece
 };
@@ -52,41 +52,36 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
                            const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
   using Tile = Bh16Tile<kTileN>;
-  constexpr float kLog2e = 1.44269504f;
+  constexpr int kGroupRows = Tile::kGroupRows;
   const Bh16Layout layout = {kTileN, 1, config.stages};
   const Ring ring(local, layout);
   const auto share = static_cast<int32_t>(blockIdx.x);
   launch_dependents();
   if (threadIdx.x < 32) ring.init();
-  const LengthSums sums = sum_lengths(p, kTileN, 0, threadIdx.x % 32, 32);
-  const BasicShares<int32_t> shares = shares_of(p, config, sums, static_cast<int32_t>(gridDim.x));
+  const BlockUnit unit(p, kTileN, kGroupRows);
+  const LengthSums sums = sum_lengths(p, unit, 0, threadIdx.x % 32, 32);
+  const BasicShares<int32_t> shares =
+      shares_of(unit, config, sums, static_cast<int32_t>(gridDim.x));
   __syncthreads();
   if (share >= shares.count) return;
-  ShareWalk<int32_t> pieces = share_walk(p, kTileN, shares, share);
+  ShareWalk<int32_t> pieces = share_walk(p, unit, shares, share);
 
   const int warp = threadIdx.x / 32;
   if (warp >= kWarpsPerTeam) {
     const int producer = warp - kWarpsPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    produce<kTileN>(ring, RowSource(p, rows), ShareCursor<kTileN>(p, pieces), index_ring, producer);
+    const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
+    produce<kTileN>(ring, RowSource(p, rows), blocks, index_ring, producer);
     return;
   }
   Tile tile(reinterpret_cast<float4*>(local + layout.exchange_offset()), kTeamBarrier);
   ConsumerPosition position(ring);
   for (; !pieces.done(); pieces.next()) {
-    const Stage1Work<kTileN> work(p, pieces.piece());
+    const Stage1Work<kTileN, kGroupRows> work(p, pieces.piece());
     load_queries(tile, p, work);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    consume(tile,
-            ring,
-            work.walk,
-            0,
-            1,
-            p.softmax_scale * kLog2e,
-            config.wait == Wait::kDrain,
-            &position,
-            &state);
+    consume(tile, p, ring, work, 0, 1, config.wait == Wait::kDrain, &position, &state);
     store_work<Tile::kOutputTiles>(
         tile, p, config, work, work.unsplit, Tile::first_column(), true, state);
   }

@@ -21,54 +21,55 @@ struct Walk {
 };
 
 // A row group and the KV range of it that a workgroup walks.
-template <int kTileN>
+template <int kTileN, int kGroupRows>
 struct Stage1Work {
-  int32_t request;
-  int32_t token;  // request * q_len + query position
-  int32_t first_head;
+  BasicRowGroup<int32_t> group;
+  int32_t cached_rows;  // of the request
   int32_t split;
   bool idle;     // a surplus split: no work and no place in the merge
   bool unsplit;  // writes the output itself
   Walk<kTileN> walk;
+  int32_t first_masked;  // block of which some query row attends to fewer than kTileN rows
 
   // Of a workgroup of the uniform schedule.
   __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int32_t workgroup) {
-    const Stage1Item item = stage1_item<int32_t>(p, config, workgroup);
-    const auto group = static_cast<int32_t>(item.group);
-    token = group / head_groups<int32_t>(p);
-    request = token / p.q_len;
-    first_head = group % head_groups<int32_t>(p) * kGroupRows;
+    const Stage1Item item = stage1_item<int32_t>(p, config, kGroupRows, workgroup);
+    const auto index = static_cast<int32_t>(item.group);
+    const int32_t groups = request_groups<int32_t>(query_rows<int32_t>(p), kGroupRows);
+    group = row_group<int32_t>(p, kGroupRows, index / groups, index % groups);
     split = static_cast<int32_t>(item.split);
-    const auto rows = static_cast<int32_t>(request_rows(p, request));
-    const int32_t splits = effective_splits<int32_t>(rows, config.splits, kTileN);
+    cached_rows = static_cast<int32_t>(request_rows(p, group.request));
+    const int32_t splits = effective_splits<int32_t>(cached_rows, config.splits, kTileN);
     unsplit = splits <= 1;
     idle = split >= (unsplit ? 1 : splits);
-    set_walk(p, rows, split_range<int32_t>(rows, config.splits, kTileN, split));
+    set_walk(p, split_range<int32_t>(cached_rows, config.splits, kTileN, split));
   }
 
   // Of a piece of a share.
   __device__ Stage1Work(const DecodeParams& p, const BasicPiece<int32_t>& piece) {
-    request = piece.request;
-    token = request * p.q_len + piece.group / head_groups<int32_t>(p);
-    first_head = piece.group % head_groups<int32_t>(p) * kGroupRows;
+    group = row_group<int32_t>(p, kGroupRows, piece.request, piece.group);
+    cached_rows = piece.rows;
     split = piece.index;
     unsplit = piece.whole;
     idle = false;
-    set_walk(p, piece.rows, piece.range);
+    set_walk(p, piece.range);
   }
 
   __device__ const int32_t* pages(const DecodeParams& p) const {
-    return p.kv_indices + p.kv_indptr[request];
+    return p.kv_indices + p.kv_indptr[group.request];
+  }
+
+  // Rows of a block that a query row of the group attends to; may be negative.
+  __device__ int attended(const DecodeParams& p, int block, int32_t row) const {
+    return min(walk.end, group.visible(p, cached_rows, row)) - walk.first_row(block);
   }
 
  private:
-  // Cut where the query position sees no further; nothing may be left.
-  __device__ void set_walk(const DecodeParams& p,
-                           int32_t rows,
-                           const BasicRowRange<int32_t>& range) {
-    const auto visible = static_cast<int32_t>(visible_rows(rows, p.q_len, token % p.q_len));
-    walk.end = range.end < visible ? range.end : visible;
-    walk.begin = range.begin < walk.end ? range.begin : walk.end;
+  // Cut where the group's last row sees no further; nothing may be left.
+  __device__ void set_walk(const DecodeParams& p, const BasicRowRange<int32_t>& range) {
+    walk.end = min(range.end, group.visible(p, cached_rows, group.rows - 1));
+    walk.begin = min(range.begin, walk.end);
+    first_masked = (min(walk.end, group.visible(p, cached_rows, 0)) - walk.begin) / kTileN;
   }
 };
 

@@ -124,8 +124,10 @@ double cached_gather_rate(HipExecutor& executor, const DeviceInfo& device, int64
 }
 
 // Split counts that fill the device once or a few times.
-std::vector<int32_t> filling_splits(const Space& space, const Problem& problem) {
-  const int64_t groups = problem.batch * row_groups(space.device(), problem);
+std::vector<int32_t> filling_splits(const Space& space,
+                                    const Problem& problem,
+                                    const KernelConfig& config) {
+  const int64_t groups = problem.batch * row_groups(problem, config);
   std::vector<int32_t> splits;
   for (const int64_t waves : {1, 2, 4}) {
     const int64_t count = waves * space.device().compute_units / groups;
@@ -161,12 +163,13 @@ CopyOnly time_copy_only(LoadedProblem& problem, int rounds) {
   KernelConfig config = hip->space().neutral();
   config.stage1_warps = kWarpsPerTeam;  // one ring as deep as it gets
   config.wait = Wait::kPartial;
-  for (const int32_t splits : filling_splits(hip->space(), problem.workload().problem())) {
+  const Problem& shape = problem.workload().problem();
+  for (const int32_t splits : filling_splits(hip->space(), shape, config)) {
     for (const auto& [tile_n, stages] : kCopyRings) {
       config.splits = splits;
       config.tile_n = tile_n;
       config.stages = stages;
-      if (hip->space().violation(problem.workload().problem(), config)) continue;
+      if (hip->space().violation(shape, config)) continue;
       std::vector<double> times;
       for (int round = 0; round < rounds; ++round) {
         const TimedRun run = hip->time_copy_only(config);

@@ -178,7 +178,6 @@ DeviceInfo host_device_info(const HostOptions& options) {
   info.name = cpu_name();
   info.arch = cpu_arch();
   info.compute_units = options.threads > 0 ? options.threads : usable_threads();
-  info.group_rows = kGroupRows;
   info.memory_bytes = physical_memory_bytes();
   info.last_level_cache_bytes = listed_cache_bytes();
   return info;

@@ -31,7 +31,7 @@ void Executor::launch(const DecodeParams& params, const KernelConfig& config) {
                     config,
                     schedule,
                     kDefaultCopyMode,
-                    stage1_item(params, config, item),
+                    stage1_item(params, config, config.group_rows, item),
                     scratch_[thread].get());
   };
   pool_.run(stage1_items(params, config), std::cref(stage1));

@@ -187,8 +187,9 @@ class HighwayTile : public HostTile {
   void load_queries(const RowGroup& group) {
     begin_group(group);
     for (int r = 0; r < group.rows; ++r) {
+      const uint16_t* query = group.query(params_, r);
       for (int c = 0; c < kHeadDim; ++c) {
-        scratch_.queries[r * kHeadDim + c] = bf16_to_float(group.query[r][c]);
+        scratch_.queries[r * kHeadDim + c] = bf16_to_float(query[c]);
       }
     }
   }

@@ -182,7 +182,7 @@ class Bf16Tile : public HostTile {
   void load_queries(const RowGroup& group) {
     begin_group(group);
     for (int r = 0; r < group.rows; ++r) {
-      std::copy_n(group.query[r], kHeadDim, scratch_.bf16_queries + r * kHeadDim);
+      std::copy_n(group.query(params_, r), kHeadDim, scratch_.bf16_queries + r * kHeadDim);
     }
   }
 

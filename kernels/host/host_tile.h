@@ -30,6 +30,7 @@ inline constexpr CopyMode kDefaultCopyMode = CopyMode::kChecked;
 inline constexpr CopyMode kDefaultCopyMode = CopyMode::kPrefetch;
 #endif
 
+inline constexpr int kGroupRows = 16;
 inline constexpr int kMaxTileN = 128;
 inline constexpr int kMaxStages = 4;
 // Rows that a compute loop handles at once. A block's last rows are padded to it with a row of
@@ -69,6 +70,7 @@ struct alignas(64) Scratch {
 
 class HostTile {
  public:
+  static constexpr int kGroupRows = host::kGroupRows;
   struct Rows {
     static constexpr int kCount = kGroupRows;
     // Not over-aligned: GCC 12 does not realign the stack for returned temporaries of this kind.

@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(every_shape_agrees_with_the_reference_in_every_mode) {
 
 BOOST_AUTO_TEST_CASE(
     every_two_of_page_size_heads_query_length_and_lengths_agree_with_the_reference) {
-  const std::vector<int32_t> heads = {1, 3, 12, 16, 17, 33, 128};
-  const std::vector<int32_t> q_lens = {1, 2, 3, 8};
+  const std::vector<int32_t> heads = {1, 3, 5, 12, 16, 17, 33, 128};
+  const std::vector<int32_t> q_lens = {1, 2, 3, 4, 8};
   const std::vector<std::vector<int64_t>> lengths = {{1}, {16, 15}, {0, 129}, {300}, {5, 0, 70}};
   size_t turn = 0;
   for (const char* arch : kTargets) {
@@ -78,6 +78,22 @@ BOOST_AUTO_TEST_CASE(
       config.splits = static_cast<int32_t>(1 + turn % 4);
       require_right(gpu, *workload, config, kModes[turn % std::size(kModes)]);
       ++turn;
+    }
+  }
+}
+
+// Last blocks of fewer rows than query positions lack: then the block before is masked as well.
+BOOST_AUTO_TEST_CASE(query_positions_that_share_a_row_group_each_end_where_they_see_no_further) {
+  for (const char* shape : {"nhead=5 q_len=8", "nhead=12 q_len=4"}) {
+    const auto workload = problem_of(shape, {3, 17, 33, 65, 68, 196});
+    for (const char* arch : kTargets) {
+      EmulatedGpu& gpu = emulated_gpu(arch);
+      for (const KernelConfig& config : stage1_shapes(arch)) {
+        const Output output = gpu.decode(*workload, with(config, "splits=2"), kLate);
+        const Outcome outcome =
+            check(reference_sample(workload->params(), 1000, 7), *workload, output);
+        BOOST_TEST_REQUIRE(outcome.ok(), describe(gpu, *workload, config) << ": " << outcome.text);
+      }
     }
   }
 }

@@ -21,8 +21,8 @@ MUTATIONS = {
     ),
     "no_barrier_behind_the_wait": (
         STAGE1,
-        "      barrier();\n      compute(kTileN);\n",
-        "      compute(kTileN);\n",
+        "      barrier();\n      compute(block, kMayBeMasked);\n",
+        "      compute(block, kMayBeMasked);\n",
     ),
     "no_loop_end_barrier": (STAGE1, "      barrier();  // the stage is free\n", ""),
     "barrier_without_lgkmcnt": (ISA, "s_waitcnt lgkmcnt(0)\\n\\ts_barrier", "s_barrier"),

@@ -56,9 +56,29 @@ BOOST_FIXTURE_TEST_CASE(a_migration_keeps_the_rows_and_leaves_a_backup_of_the_ol
   Store::open(backup, OpenMode::kReadOnly);
 }
 
-// The tables as schema 2 had them.
+// The tables as schema 3 had them.
+constexpr const char* kBackToSchema3 =
+    "PRAGMA foreign_keys = OFF;"
+    "DROP VIEW v_best; DROP VIEW v_regressions; DROP VIEW v_failures; DROP VIEW v_losses;"
+    "CREATE TABLE candidate_3 (id INTEGER PRIMARY KEY, variant TEXT NOT NULL,"
+    " splits INTEGER NOT NULL, tile_n INTEGER NOT NULL, stages INTEGER NOT NULL,"
+    " wait TEXT NOT NULL CHECK (wait IN ('drain', 'partial')),"
+    " \"order\" TEXT NOT NULL CHECK (\"order\" IN ('batch_major', 'split_major')),"
+    " stage1_warps INTEGER NOT NULL, stage2_tiles INTEGER NOT NULL, stage2_warps INTEGER NOT NULL,"
+    " schedule TEXT NOT NULL CHECK (schedule IN ('uniform', 'persistent')),"
+    " UNIQUE (variant, splits, tile_n, stages, wait, \"order\", stage1_warps, stage2_tiles,"
+    " stage2_warps, schedule)) STRICT;"
+    "INSERT INTO candidate_3 SELECT id, variant, splits, tile_n, stages, wait, \"order\","
+    " stage1_warps, stage2_tiles, stage2_warps, schedule FROM candidate;"
+    "DROP TABLE candidate;"
+    "ALTER TABLE candidate_3 RENAME TO candidate;"
+    "CREATE VIEW v_best AS SELECT splits FROM candidate;"
+    "CREATE VIEW v_losses AS SELECT loss FROM loss;"
+    "PRAGMA user_version = 3;";
+
+// And as schema 2 had them.
 constexpr const char* kBackToSchema2 =
-    "PRAGMA foreign_keys = OFF; DROP VIEW v_losses; DROP TABLE loss;"
+    "PRAGMA foreign_keys = OFF; DROP VIEW v_best; DROP VIEW v_losses; DROP TABLE loss;"
     "CREATE TABLE round_2 (id INTEGER PRIMARY KEY,"
     " tuning_id INTEGER NOT NULL REFERENCES tuning (id),"
     " phase TEXT NOT NULL CHECK (phase = 'search' OR phase IN ('semifinal', 'final')),"
@@ -71,7 +91,6 @@ constexpr const char* kBackToSchema2 =
 
 // And as schema 1 had them.
 constexpr const char* kBackToSchema1 =
-    "DROP VIEW v_best; DROP VIEW v_regressions; DROP VIEW v_failures;"
     "CREATE TABLE candidate_1 (id INTEGER PRIMARY KEY, variant TEXT NOT NULL,"
     " splits INTEGER NOT NULL, tile_n INTEGER NOT NULL, stages INTEGER NOT NULL,"
     " wait TEXT NOT NULL CHECK (wait IN ('drain', 'partial')),"
@@ -93,7 +112,8 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_schema_1_keeps_its_winners_and_takes_persisten
     Store store = Store::open(path, OpenMode::kReadWrite);
     store.finish_tuning(store.open_tuning(1, sample_key()).id, winner);
   }
-  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(std::string(kBackToSchema2) + kBackToSchema1);
+  SQLite::Database(path, SQLite::OPEN_READWRITE)
+      .exec(std::string(kBackToSchema3) + kBackToSchema2 + kBackToSchema1);
   {
     Store store = Store::open(path, OpenMode::kReadWrite);
     BOOST_TEST_REQUIRE(store.summaries().size() == 1u);
@@ -124,7 +144,7 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_schema_2_keeps_its_rounds_and_takes_losses, Fi
     store.save_round(tuning_id, sample_round(0, 3, base));
     store.finish_tuning(tuning_id, winner);
   }
-  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(kBackToSchema2);
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(std::string(kBackToSchema3) + kBackToSchema2);
   {
     Store store = Store::open(path, OpenMode::kReadWrite);
     BOOST_TEST_REQUIRE(store.load_rounds(tuning_id).size() == 1u);
@@ -140,6 +160,33 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_schema_2_keeps_its_rounds_and_takes_losses, Fi
   BOOST_TEST(integer(path, "PRAGMA user_version") == kSchemaVersion);
   BOOST_TEST(integer(path, "SELECT count(*) FROM v_losses WHERE rounds = 15") == 1);
   BOOST_TEST(integer(path + ".schema2.backup", "PRAGMA user_version") == 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_file_of_schema_3_keeps_its_losses_and_takes_wider_row_groups, Fixture) {
+  const KernelConfig base = make_space(sample_device()).neutral();
+  KernelConfig wide = base;
+  wide.group_rows = 32;
+  const WinnerRecord winner = sample_winner(sample_problem(), base);
+  int64_t tuning_id = 0;
+  {
+    Store store = Store::open(path, OpenMode::kReadWrite);
+    tuning_id = store.open_tuning(1, sample_key()).id;
+    store.finish_tuning(tuning_id, winner);
+    store.save_losses(tuning_id, {{winner.config, 0.002, 0.001, 0.003, 15, 3, 5, 0.001}});
+  }
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(kBackToSchema3);
+  {
+    Store store = Store::open(path, OpenMode::kReadWrite);
+    BOOST_TEST_REQUIRE(store.summaries().size() == 1u);
+    BOOST_TEST(to_text(store.summaries()[0].winner.config) == to_text(winner.config));
+    BOOST_TEST(store.load_losses(tuning_id).size() == 1u);
+    store.save_outcome(tuning_id, {wide, {OutcomeKind::kFault, ""}, 1});
+    store.save_outcome(tuning_id, {base, {OutcomeKind::kFault, ""}, 1});
+  }
+  BOOST_TEST(integer(path, "PRAGMA user_version") == kSchemaVersion);
+  BOOST_TEST(integer(path, "SELECT count(*) FROM v_failures WHERE group_rows = 32") == 1);
+  BOOST_TEST(integer(path, "SELECT count(*) FROM v_failures WHERE group_rows = 16") == 1);
+  BOOST_TEST(integer(path + ".schema3.backup", "PRAGMA user_version") == 3);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_migration_that_fails_changes_nothing, Fixture) {

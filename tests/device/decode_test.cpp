@@ -13,7 +13,7 @@ namespace {
 // Empty, shorter than a tile, one more than a page, and longer than any tile times a few splits.
 const std::vector<int64_t> kLengths = {0, 1, 15, 64, 65, 1000, 333};
 
-constexpr std::array<int32_t, 8> kHeadCounts = {1, 3, 8, 12, 16, 33, 64, 128};
+constexpr std::array<int32_t, 8> kHeadCounts = {1, 5, 12, 16, 24, 33, 64, 128};
 
 Problem ragged(int32_t page_size, int32_t nhead, int32_t q_len) {
   Problem problem;
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_rag
       config_of(1, 16, 6, 4), config_of(7, 16, 3, 8), config_of(5, 32, 3, 4)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
-      for (const int32_t q_len : {1, 2, 5, 8}) {
+      for (const int32_t q_len : {1, 2, 4, 7}) {
         check_problem(ragged(page_size, nhead, q_len), ragged_options(), configs);
       }
     }
@@ -88,12 +88,16 @@ BOOST_AUTO_TEST_CASE(a_shared_prefix_is_read_by_all_of_its_group) {
   check_problem(problem, {}, {config_of(5, 16, 4, 8), config_of(1, 32, 3, 4)});
 }
 
-BOOST_AUTO_TEST_CASE(every_query_length_is_right_at_lengths_around_it) {
+BOOST_AUTO_TEST_CASE(
+    every_query_length_is_right_at_lengths_around_it_also_where_positions_share_a_group) {
   for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {
-    Problem problem = ragged(1, 12, q_len);
-    WorkloadOptions options;
-    options.lengths = {0, 1, q_len - 1, q_len, q_len + 1, 64, 300};
-    check_problem(problem, options, {config_of(1, 16, 4, 4), config_of(3, 16, 4, 8)});
+    for (const int32_t nhead : {1, 5, 12, 24}) {
+      WorkloadOptions options;
+      options.lengths = {0, 1, q_len - 1, q_len, q_len + 1, 65, 300};
+      check_problem(ragged(1, nhead, q_len),
+                    options,
+                    {config_of(1, 16, 4, 4), config_of(3, 16, 4, 8), config_of(2, 32, 3, 4)});
+    }
   }
 }
 

@@ -49,11 +49,11 @@ BOOST_AUTO_TEST_CASE(an_unsplit_launch_has_no_second_kernel) {
   params.nhead = 20;
   params.q_len = 3;
   const KernelConfig config = parse_config("splits=1 tile_n=16 stages=3 stage2_warps=8");
-  BOOST_TEST(amd_stage1_launch(params, config).workgroups == 2 * 3 * 2);
+  BOOST_TEST(amd_stage1_launch(params, config).workgroups == 2 * 4);  // 60 query rows
   BOOST_TEST(amd_stage2_launch(params, config).workgroups == 0);
   const KernelConfig split =
       parse_config("splits=5 tile_n=16 stages=3 stage2_tiles=4 stage2_warps=2");
-  BOOST_TEST(amd_stage1_launch(params, split).workgroups == 2 * 3 * 2 * 5);
+  BOOST_TEST(amd_stage1_launch(params, split).workgroups == 2 * 4 * 5);
   BOOST_TEST(amd_stage2_launch(params, split).workgroups == 2 * 20 * 3 * 4);
   BOOST_TEST(amd_stage2_launch(params, split).waves == 2);
 }

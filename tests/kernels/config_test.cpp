@@ -23,6 +23,7 @@ KernelConfig random_config(std::mt19937_64& random) {
   c.stage2_tiles = 1 << (random() % 4);
   c.stage2_warps = static_cast<int32_t>(random() % 9);
   c.schedule = static_cast<Schedule>(random() % 2);
+  c.group_rows = 16 << (random() % 4);
   return c;
 }
 
@@ -50,6 +51,15 @@ BOOST_AUTO_TEST_CASE(a_schedule_is_in_the_text_only_where_it_is_persistent) {
   const std::string text = to_text(c);
   BOOST_TEST(text.substr(text.rfind(' ') + 1) == "schedule=persistent");
   BOOST_TEST((parse_config("schedule=uniform") == KernelConfig{}));
+}
+
+BOOST_AUTO_TEST_CASE(group_rows_are_in_the_text_only_where_they_are_not_16) {
+  KernelConfig c;
+  BOOST_TEST(to_text(c).find("group_rows") == std::string::npos);
+  c.group_rows = 64;
+  const std::string text = to_text(c);
+  BOOST_TEST(text.substr(text.rfind(' ') + 1) == "group_rows=64");
+  BOOST_TEST((parse_config("group_rows=16", c) == KernelConfig{}));
 }
 
 BOOST_AUTO_TEST_CASE(parsing_inverts_printing_and_texts_are_distinct) {
@@ -86,6 +96,7 @@ BOOST_AUTO_TEST_CASE(a_bad_text_is_refused_by_the_name_of_the_knob) {
            {"tile_n=64.0", "tile_n"},
            {"wait=maybe", "wait: 'maybe'"},
            {"order=", "order"},
+           {"group_rows=0", "group_rows: '0' is not a whole number from 1"},
            {"schedule=0", "schedule: '0' is not uniform or persistent"},
            {"splits=1 splits=1", "splits is given twice"},
            {"warp=3", "unknown knob 'warp'"},

@@ -49,6 +49,7 @@ inline mla_plan plan_of(const KernelConfig& config) {
   plan.stage2_tiles = config.stage2_tiles;
   plan.stage2_warps = config.stage2_warps;
   plan.schedule = static_cast<int32_t>(config.schedule);
+  plan.group_rows = config.group_rows;
   return plan;
 }
 

@@ -58,7 +58,8 @@ struct DirectLaunch {
     params.workspace = workspace.data();
     const auto scratch = std::make_unique<host::Scratch>();
     for (int64_t i = 0; i < stage1_items(params, config); ++i) {
-      kernels.stage1(params, config, schedule, mode, stage1_item(params, config, i), scratch.get());
+      const Stage1Item item = stage1_item(params, config, config.group_rows, i);
+      kernels.stage1(params, config, schedule, mode, item, scratch.get());
     }
     for (int64_t i = 0; i < stage2_items(params, config); ++i) {
       run_stage2(params, config, stage2_item(config, i), scratch.get());
@@ -67,8 +68,8 @@ struct DirectLaunch {
   }
 };
 
-inline const std::vector<int32_t> kHeads = {1, 3, 8, 12, 16, 33, 64, 128};
-inline const std::vector<int32_t> kQLens = {1, 2, 4, 5};
+inline const std::vector<int32_t> kHeads = {1, 5, 12, 16, 24, 33, 64, 128};
+inline const std::vector<int32_t> kQLens = {1, 2, 3, 4, 5, 6, 7, 8};
 inline const std::vector<std::vector<int64_t>> kLengths = {
     {0, 0}, {1, 1}, {15, 15}, {64, 64}, {65, 65}, {1000, 1000}, {0, 1, 700, 65, 3}};
 

@@ -90,6 +90,32 @@ BOOST_AUTO_TEST_CASE(wait_stages_order_and_stage_2_tiling_change_no_bit_and_runs
   }
 }
 
+BOOST_AUTO_TEST_CASE(query_positions_that_share_a_row_group_each_end_where_they_see_no_further) {
+  for (const int32_t nhead : {1, 5, 12, 24}) {
+    for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {
+      Problem problem;
+      problem.nhead = nhead;
+      problem.q_len = q_len;
+      // At the edges of what the positions see, and so that they see up to both sides of a block.
+      const auto workload =
+          make_workload(problem, {0, 1, q_len - 1, q_len, q_len + 1, 16, 17, 63, 64, 66, 129});
+      const auto rows = reference_sample(workload->params(), 2000, kSeed);
+      for (const std::string& isa : instruction_sets()) {
+        const auto device = open_host(isa);
+        const auto loaded = device->load(workload);
+        for (const char* knobs : {"splits=1 tile_n=16", "splits=3 tile_n=64"}) {
+          const KernelConfig config = parse_config(knobs, device->space().neutral());
+          BOOST_REQUIRE(loaded->run(config).ok());
+          const Outcome checked = check(rows, *workload, read(*loaded));
+          BOOST_TEST(
+              checked.ok(),
+              isa << " " << to_text(workload->problem()) << " " << knobs << ": " << checked.text);
+        }
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(strided_queries_are_read_at_their_strides) {
   Problem problem;
   problem.q_len = 2;

@@ -18,6 +18,9 @@ struct Batch {
   int32_t nhead = 12;
   int32_t q_len = 1;
   int32_t tile_n = 16;
+  int32_t group_rows = 16;
+
+  int64_t groups() const { return request_groups(int64_t{q_len} * nhead, group_rows); }
 };
 
 // Everything that a launch derives from the lengths, by plain loops.
@@ -38,7 +41,7 @@ class Launch {
     for (const int64_t rows : batch.lengths) {
       request_begin_.push_back(total_);
       const int64_t blocks = counted_blocks(rows, batch.tile_n);
-      total_ += request_groups(params_) * blocks;
+      total_ += batch.groups() * blocks;
       longest = std::max(longest, blocks);
     }
     shares_ = make_shares(total_, longest, workgroups, splits);
@@ -59,6 +62,7 @@ class Launch {
     std::vector<Piece> result;
     for (ShareWalk<> walk(params_,
                           batch_.tile_n,
+                          batch_.groups(),
                           shares_,
                           share,
                           request,
@@ -129,8 +133,7 @@ void check_launch(const Batch& batch, int64_t workgroups, int64_t splits) {
     BOOST_TEST_REQUIRE(shares.of(shares.begin(share + 1) - 1) == share);
   }
   const PiecesOfGroups groups = all_pieces(launch);
-  const int64_t per_request = batch.q_len * ((batch.nhead + 15) / 16);
-  BOOST_TEST_REQUIRE(groups.size() == batch.lengths.size() * static_cast<size_t>(per_request));
+  BOOST_TEST_REQUIRE(groups.size() == batch.lengths.size() * static_cast<size_t>(batch.groups()));
   for (const auto& [key, pieces] : groups)
     check_group(launch, batch, key.first, key.second, pieces, splits);
 }
@@ -148,6 +151,7 @@ BOOST_AUTO_TEST_CASE(every_block_is_in_one_share_and_no_row_group_in_more_pieces
     batch.nhead = std::array{1, 12, 33, 128}[random() % 4];
     batch.q_len = 1 + static_cast<int32_t>(random() % 8);
     batch.tile_n = std::array{16, 32, 64}[random() % 3];
+    batch.group_rows = 16 << (random() % 4);
     const int64_t splits = 2 + static_cast<int64_t>(random() % 12);
     const int64_t workgroups = 1 + static_cast<int64_t>(random() % 300);
     BOOST_TEST_CONTEXT("repeat " << repeat) check_launch(batch, workgroups, splits);

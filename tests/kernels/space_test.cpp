@@ -33,6 +33,17 @@ DeviceInfo h200() {
   return info;
 }
 
+// A host whose row groups have up to 64 rows, and other tiles there.
+Space with_wide_groups() {
+  const Space base = make_space(host());
+  std::vector<KnobRange> ranges = base.ranges();
+  ranges.back().legal = ranges.back().search = {16, 32, 64};
+  KernelConfig wide = base.neutral();
+  wide.group_rows = 64;
+  wide.tile_n = 128;
+  return Space(base.device(), ranges, base.constraints(), {wide});
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_listed_configuration_is_legal_and_listed_once) {
@@ -207,6 +218,48 @@ BOOST_AUTO_TEST_CASE(resource_use_counts_workgroups_waves_and_trips) {
   BOOST_TEST(use.stage2_workgroups == 8 * 12 * 4);
   BOOST_TEST(use.local_memory_bytes == 2 * 64 * 1152);
   BOOST_TEST(use.workspace_bytes == workspace_bytes(8, 1, 12, 32));
+}
+
+BOOST_AUTO_TEST_CASE(row_groups_hold_the_query_rows_of_a_request_whatever_its_positions) {
+  const auto groups = [](const char* problem, int32_t group_rows) {
+    KernelConfig config;
+    config.group_rows = group_rows;
+    return row_groups(parse_problem(problem), config);
+  };
+  BOOST_TEST(groups("batch=1 nhead=12 seq_len=100", 16) == 1);
+  BOOST_TEST(groups("batch=1 nhead=12 seq_len=100 q_len=2", 16) == 2);
+  BOOST_TEST(groups("batch=1 nhead=12 seq_len=100 q_len=4", 16) == 3);
+  BOOST_TEST(groups("batch=1 nhead=12 seq_len=100 q_len=2", 32) == 1);
+  BOOST_TEST(groups("batch=1 nhead=128 seq_len=100 q_len=8", 128) == 8);
+}
+
+BOOST_AUTO_TEST_CASE(a_search_visits_no_wider_row_groups_than_a_request_fills) {
+  const Space space = with_wide_groups();
+  const auto widths = [&](const char* problem) {
+    std::set<int32_t> found;
+    for (const KernelConfig& config : space.list(parse_problem(problem)).configs) {
+      found.insert(config.group_rows);
+    }
+    return found;
+  };
+  BOOST_TEST(widths("batch=1 nhead=16 seq_len=100") == (std::set<int32_t>{16}));
+  BOOST_TEST(widths("batch=1 nhead=12 seq_len=100 q_len=2") == (std::set<int32_t>{16, 32}));
+  BOOST_TEST(widths("batch=1 nhead=128 seq_len=100") == (std::set<int32_t>{16, 32, 64}));
+  const auto listing = space.list(parse_problem("batch=1 nhead=16 seq_len=100"));
+  BOOST_TEST(listing.pruned.at("group_rows_unfilled") > 0);
+  // Pruned, not illegal.
+  BOOST_TEST(!space.violation(parse_problem("batch=1 nhead=16 seq_len=100"), space.neutral(64)));
+}
+
+BOOST_AUTO_TEST_CASE(wider_row_groups_may_have_other_neutral_values) {
+  const Space space = with_wide_groups();
+  BOOST_TEST(to_text(space.neutral()) == to_text(space.neutral(16)));
+  BOOST_TEST(space.neutral(32).tile_n == 64);
+  BOOST_TEST(space.neutral(32).group_rows == 32);
+  BOOST_TEST(space.neutral(64).tile_n == 128);
+  KernelConfig illegal = space.neutral(64);
+  illegal.tile_n = 48;
+  BOOST_CHECK_THROW(Space(host(), space.ranges(), {}, {illegal}), Error);
 }
 
 BOOST_AUTO_TEST_CASE(the_workspace_bound_grows_with_every_argument) {

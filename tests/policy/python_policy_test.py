@@ -74,7 +74,7 @@ class PolicyTest(unittest.TestCase):
             plan = policy.plan(batch=8, nhead=12, seq_len=68000)
             with self.assertRaisesRegex(AttributeError, "read-only"):
                 plan.splits = 1
-            self.assertEqual((plan.splits, plan.struct_size), (32, 88))
+            self.assertEqual((plan.splits, plan.struct_size), (32, 96))
 
     def test_a_remembered_lookup_is_the_plan_and_is_counted_once(self):
         with self.open() as policy:

@@ -50,7 +50,8 @@ class Plan(ctypes.Structure):
                 [("gain", ctypes.c_float), ("expected_us", ctypes.c_float),
                  ("schedule", ctypes.c_int32), ("_source_name", ctypes.c_char_p),
                  ("_reason", ctypes.c_char_p), ("workspace_bytes", ctypes.c_int64),
-                 ("winner_id", ctypes.c_int64)])
+                 ("winner_id", ctypes.c_int64), ("group_rows", ctypes.c_int32),
+                 ("_reserved", ctypes.c_int32)])
 
     @classmethod
     def empty(cls) -> "Plan":
