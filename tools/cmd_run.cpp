@@ -20,6 +20,8 @@
 #include "tools/run_result.h"
 #include "tools/signals.h"
 #include "tools/target.h"
+#include "tuner/grid_points.h"
+#include "tuner/robust.h"
 #include "tuner/sources.h"
 
 namespace mla::tools {
@@ -67,7 +69,36 @@ tuner::SessionOptions session_options(const Options& options,
     };
   }
   session.lengths = std::move(lengths);
+  session.small_search = options.search == "small";
+  session.refine = options.refine;
   return session;
+}
+
+// What the preset of a shipped database implies beside its shapes.
+void apply_preset(Options* options) {
+  if (options->preset != kShippedPreset) return;
+  options->refine = true;
+  if (options->search.empty()) options->search = "small";
+}
+
+std::vector<tuner::LengthShare> lengths_of_run(Options* options) {
+  if (options->preset == kShippedPreset && options->seq_len.empty() && options->lengths.empty()) {
+    return tuner::default_lengths();
+  }
+  std::vector<tuner::LengthShare> lengths = chosen_lengths(*options);
+  if (!lengths.empty()) {
+    options->seq_len.clear();
+    for (const tuner::LengthShare& length : lengths) options->seq_len.push_back(length.seq_len);
+  }
+  return lengths;
+}
+
+std::vector<Problem> problems_of_run(const Options& options, const tuner::CandidateSource& source) {
+  std::vector<Problem> problems = chosen_problems(options, source);
+  if (!options.refine) return problems;
+  const std::vector<Problem> edges = tuner::wave_edge_points(source.space(), problems);
+  problems.insert(problems.end(), edges.begin(), edges.end());
+  return tuner::riskiest_first(source.space(), std::move(problems));
 }
 
 int print_plan(const Options& options, RunPlan plan, const std::string& spec) {
@@ -111,12 +142,9 @@ int cmd_run(const Options& given) {
   options.device = device_spec(given.device);
   const std::string database = own_database(options.databases);
   const auto source = tuner::open_source(options.device, self_executable());
-  const std::vector<tuner::LengthShare> lengths = chosen_lengths(options);
-  if (!lengths.empty()) {
-    options.seq_len.clear();
-    for (const tuner::LengthShare& length : lengths) options.seq_len.push_back(length.seq_len);
-  }
-  const std::vector<Problem> problems = chosen_problems(options, *source);
+  apply_preset(&options);
+  const std::vector<tuner::LengthShare> lengths = lengths_of_run(&options);
+  const std::vector<Problem> problems = problems_of_run(options, *source);
   const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
   if (options.dry_run) {
     return print_plan(options, make_plan(*source, problems, only, database), options.device);

@@ -111,6 +111,44 @@ BOOST_AUTO_TEST_CASE(an_explanation_shows_key_default_and_evidence) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_explanation_between_shapes_shows_the_losses_at_the_neighbours) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.file("tuning.db");
+  const std::string device = "analytic:cus=132,xcds=1,noise=0.1%";
+  const ProgramResult tuned = run({"run",
+                                   "--device",
+                                   device,
+                                   "--db",
+                                   path,
+                                   "--batch",
+                                   "16,24",
+                                   "--seq-len",
+                                   "16384",
+                                   "--max-configs",
+                                   "60",
+                                   "-q"});
+  BOOST_TEST_REQUIRE(tuned.status == 0);
+  const std::vector<std::string> between = {"lookup",
+                                            "--device",
+                                            device,
+                                            "--db",
+                                            path,
+                                            "--batch",
+                                            "20",
+                                            "--seq-len",
+                                            "16384",
+                                            "--explain"};
+  const std::string text = run(between).out;
+  for (const char* part : {"neighbour batch=16", "neighbour batch=24", "  there  "}) {
+    BOOST_TEST(text.find(part) != std::string::npos, part << text);
+  }
+  std::vector<std::string> as_json = between;
+  as_json.push_back("--json");
+  const Json considered = Json::parse(run(as_json).out)["explain"]["considered"];
+  BOOST_TEST_REQUIRE(considered.size() == 2u);
+  BOOST_TEST(considered[0]["losses"].size() + considered[1]["losses"].size() >= 1u);
+}
+
 BOOST_AUTO_TEST_CASE(the_same_run_again_measures_nothing) {
   const ProgramResult again =
       run({"run", "--device", kReplay, "--db", sweep().database(), "--json", "-q"});
