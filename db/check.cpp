@@ -6,6 +6,7 @@
 
 #include "db/content.h"
 #include "db/rows.h"
+#include "db/seal.h"
 #include "db/store_impl.h"
 #include "kernels/error.h"
 #include "kernels/spaces.h"
@@ -39,6 +40,7 @@ class Checker {
     measurements();
     finished_tunings();
     knobs();
+    seal();
     content();
     return std::move(rows_);
   }
@@ -163,6 +165,14 @@ class Checker {
       group.found(query.getColumn(0).getString(), "has no winner");
     }
     group.close("each has a winner");
+  }
+
+  void seal() {
+    const std::optional<bool> holds = seal_holds(c_);
+    if (!holds) return;
+    Group group(this, "file");
+    if (!*holds) group.found("", "its bytes are not those that were shipped");
+    group.close("its bytes are those that were written");
   }
 
   // A shipped file says what it holds; rows that were changed since are found here.

@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "db/sqlite_errors.h"
 #include "kernels/error.h"
 
 namespace mla::db {
@@ -25,6 +27,9 @@ constexpr int64_t kBaseWork = 20'000;
 constexpr int64_t kWorkPerKilobyte = 50;
 
 constexpr int kMaxValueBytes = 1 << 20;
+
+// A reader waits for no more than another's commit, unless there is a log to say who it waits for.
+constexpr int kProbeTimeoutMs = 500;
 
 // A connection belongs to one thread at a time; without this each column that is read takes a lock.
 constexpr int kOneThread = SQLITE_OPEN_NOMUTEX;
@@ -47,24 +52,6 @@ std::string uri(const std::string& path, const char* query) {
   return result + "?" + query;
 }
 
-// With the extension that tells I/O errors apart, where there is one.
-int full_code(const SQLite::Exception& e) {
-  const int extended = e.getExtendedErrorCode();
-  return (extended & 0xFF) == e.getErrorCode() ? extended : e.getErrorCode();
-}
-
-// errno of a failed call on the database or its log. SQLite's own record of it lacks writes.
-int failed_errno(sqlite3* handle) {
-  int code = sqlite3_system_errno(handle);
-  sqlite3_file* log = nullptr;
-  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (code == 0 && log != nullptr && log->pMethods != nullptr) {
-    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code);
-  }
-  if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
-  return code;
-}
-
 int64_t file_size(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
@@ -82,6 +69,12 @@ Connection::~Connection() {
 
 void Connection::fail(const std::string& text) const {
   throw Error(ErrorCode::kDatabase, path_ + ": " + text);
+}
+
+// Beside the file, with something in it.
+bool Connection::has_log() const {
+  const std::string name = plain_path(path_);
+  return file_size(name + "-wal") > 0 || file_size(name + "-journal") > 0;
 }
 
 // What SQLite would answer with "unable to open" is told apart first.
@@ -113,21 +106,31 @@ void Connection::open(OpenMode mode) {
   try {
     const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
                                                   : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    db_ = std::make_unique<SQLite::Database>(name, flags | kOneThread, kBusyTimeoutMs);
+    const bool reads = mode == OpenMode::kReadOnly;
+    db_ = std::make_unique<SQLite::Database>(
+        name, flags | kOneThread, reads ? kProbeTimeoutMs : kBusyTimeoutMs);
     harden();
-    db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+    try {
+      db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+    } catch (const SQLite::Exception& e) {
+      // Whoever holds a lock that keeps readers out has a log; else the mount knows no locks.
+      if (!reads || e.getErrorCode() != SQLITE_BUSY || !has_log()) throw;
+      db_->setBusyTimeout(kBusyTimeoutMs);
+      db_->execAndGet("SELECT count(*) FROM sqlite_schema");
+    }
+    db_->setBusyTimeout(kBusyTimeoutMs);
   } catch (const SQLite::Exception& e) {
-    // A write-ahead-log file in a directory where its shared memory cannot be created.
-    const bool unshared =
-        e.getErrorCode() == SQLITE_CANTOPEN || e.getErrorCode() == SQLITE_READONLY;
-    if (mode == OpenMode::kReadWrite || !unshared) fail_sqlite(full_code(e), e.what(), errno);
+    const int code = full_code(e);
+    const bool locked = e.getErrorCode() == SQLITE_BUSY && has_log();
+    if (mode == OpenMode::kReadWrite || locked || !lacks_sharing(code))
+      fail_sqlite(code, e.what(), errno);
     open_immutable();
   }
 }
 
 // Without a log beside it the file is the whole truth, and nobody can write it without a log.
 void Connection::open_immutable() {
-  if (file_size(plain_path(path_) + "-wal") > 0 || file_size(plain_path(path_) + "-journal") > 0) {
+  if (has_log()) {
     fail("holds changes that are not merged and cannot be from here: open it once for writing");
   }
   try {
@@ -150,7 +153,9 @@ void Connection::harden() {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
   grant_work();
   sqlite3_progress_handler(handle, kWorkStep, &Connection::count_work, this);
-  db_->exec("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;");
+  db_->exec(
+      "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
+      "PRAGMA temp_store = MEMORY;");  // a folder for temporary files need not exist
 }
 
 void Connection::grant_work() {
@@ -242,36 +247,28 @@ std::string Connection::text(const std::string& sql) {
   return value;
 }
 
+std::string Connection::file_bytes() {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(db_->getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == nullptr || file->pMethods == nullptr) fail("cannot be read");
+  sqlite3_int64 size = 0;
+  int code = file->pMethods->xFileSize(file, &size);
+  std::string bytes(static_cast<size_t>(size), '\0');
+  constexpr sqlite3_int64 kBlockBytes = 1 << 24;
+  for (sqlite3_int64 at = 0; at < size && code == SQLITE_OK; at += kBlockBytes) {
+    const auto count = static_cast<int>(std::min(kBlockBytes, size - at));
+    code = file->pMethods->xRead(file, bytes.data() + at, count, at);
+  }
+  if (code != SQLITE_OK) fail_sqlite(code, "the file cannot be read", 0);
+  return bytes;
+}
+
 int64_t Connection::last_id() const {
   return db_->getLastInsertRowid();
 }
 
 void Connection::fail_sqlite(int code, const char* message, int os_error) const {
-  const std::string reason = os_error != 0 ? std::strerror(os_error) : message;
-  switch (code & 0xFF) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      fail("is locked by another process (waited " + std::to_string(kBusyTimeoutMs / 1000) + " s)");
-    case SQLITE_FULL:
-      fail("the disk is full; what was stored before is safe");
-    case SQLITE_IOERR:
-      if (code == SQLITE_IOERR_WRITE) {  // a quota or a file size limit, or a broken disk
-        fail("cannot be written: " + reason + "; what was stored before is safe");
-      }
-      fail("input/output error: " + reason);
-    case SQLITE_NOTADB:
-      fail("is not an SQLite database");
-    case SQLITE_CORRUPT:
-      fail(std::string("is damaged (") + message + "): restore a copy or tune into a new file");
-    case SQLITE_READONLY:
-      fail("cannot be written: the file or its directory is read-only");
-    case SQLITE_CANTOPEN:
-      fail("cannot be opened: " + reason);
-    case SQLITE_INTERRUPT:
-      fail("takes more work to read than its size explains: it is damaged or forged");
-    default:
-      fail(message);
-  }
+  fail(error_text(code, message, os_error));
 }
 
 }  // namespace mla::db

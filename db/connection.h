@@ -45,6 +45,10 @@ class Connection {
   // Runs `body` without a transaction: pragmas, VACUUM INTO.
   void outside_transaction(const std::function<void()>& body);
 
+  // The whole file, through SQLite's own handle: closing another one of the same file would drop
+  // the locks that this process holds on it.
+  std::string file_bytes();
+
   // The rest is for use inside a body.
 
   // A prepared statement, kept for the connection's life, reset and without bindings. Using the
@@ -60,6 +64,7 @@ class Connection {
  private:
   void open(OpenMode mode);
   void open_immutable();
+  bool has_log() const;
   void harden();
   void grant_work();
   void run(const char* begin, const char* end, const std::function<void()>& body);

@@ -257,7 +257,7 @@ void note_parent(Connection& c) {
 Merged merge(const std::string& source, const std::string& target) {
   std::error_code error;
   if (fs::equivalent(source, target, error)) {
-    throw Error(ErrorCode::kDatabase, source + ": is the target itself");
+    throw Error(ErrorCode::kDatabase, source + ": is the target itself: name the others");
   }
   Connection c(target, OpenMode::kReadWrite);
   prepare_for_writing(c);

@@ -101,6 +101,14 @@ void migrate(Connection& c, int32_t from, int32_t to, std::span<const Migration>
   c.execute("PRAGMA user_version = " + std::to_string(version));
 }
 
+// A shipped file that is written again is no longer what was shipped.
+void break_seal(Connection& c) {
+  constexpr const char* kOfSealed = " FROM meta WHERE key IN ('content_sha256', 'file_check')";
+  bool sealed = false;
+  c.read([&] { sealed = c.integer(std::string("SELECT count(*)") + kOfSealed) > 0; });
+  if (sealed) c.write([&] { c.execute(std::string("DELETE") + kOfSealed); });
+}
+
 // The log lets readers go on during a commit and saves a sync per commit; losing the last commits
 // with the power costs measuring them again. Where there is no shared memory the journal stays and
 // is synced.
@@ -151,6 +159,7 @@ void prepare_for_writing(Connection& c, int32_t version, std::span<const Migrati
   }
   require_schema(c, version);
   c.expect_schema(version);
+  break_seal(c);
   choose_journal(c);
 }
 

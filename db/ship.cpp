@@ -8,6 +8,7 @@
 
 #include "db/content.h"
 #include "db/schema.h"
+#include "db/seal.h"
 #include "kernels/error.h"
 
 namespace mla::db {
@@ -75,6 +76,7 @@ void write_provenance(Connection& c, const std::string& shipped_by, Shipped* shi
   set_meta(c, "shipped_by", shipped_by);
   set_meta(c, "shipped_utc", c.text("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"));
   set_meta(c, "content_sha256", shipped->content_sha256);
+  set_meta(c, kSealKey, blank_seal());
 }
 
 void require_sound(const std::string& path, const std::string& source) {
@@ -90,7 +92,9 @@ void require_sound(const std::string& path, const std::string& source) {
 
 Shipped ship(const std::string& source, const std::string& target, const std::string& shipped_by) {
   if (fs::exists(target)) {
-    throw Error(ErrorCode::kDatabase, target + ": exists, and a shipped file is not replaced");
+    throw Error(
+        ErrorCode::kDatabase,
+        target + ": exists, and a shipped file is not replaced: name another, or remove it");
   }
   const Partial partial(target);
   copy(source, partial.path());
@@ -100,6 +104,7 @@ Shipped ship(const std::string& source, const std::string& target, const std::st
     c.outside_transaction([&] { c.text("PRAGMA journal_mode = DELETE"); });
     c.write([&] { write_provenance(c, shipped_by, &shipped); });
   }
+  write_seal(partial.path());
   require_sound(partial.path(), source);
   partial.publish();
   shipped.file_bytes = static_cast<int64_t>(fs::file_size(target));

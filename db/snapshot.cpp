@@ -11,6 +11,7 @@
 #include "db/fields.h"
 #include "db/rows.h"
 #include "db/schema.h"
+#include "db/seal.h"
 
 namespace mla::db {
 namespace {
@@ -233,7 +234,11 @@ SnapshotLoad load_snapshot(const std::string& path,
   Connection connection(path, OpenMode::kReadOnly);
   require_schema(connection);
   SnapshotLoad load;
-  read_rows(connection, [&] { load = Loader(connection, space, environment, sinks).load(); });
+  read_rows(connection, [&] {
+    if (!seal_holds(connection).value_or(true))
+      connection.fail("is not what was shipped: restore it from where it came");
+    load = Loader(connection, space, environment, sinks).load();
+  });
   return load;
 }
 

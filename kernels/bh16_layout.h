@@ -25,6 +25,11 @@ inline constexpr int kLineBytes = 128;
 inline constexpr int kRowLines = kRowBytes / kLineBytes;
 inline constexpr int kStageAlignment = 8 * kLineBytes;
 static_assert(kRowLines * kLineBytes == kRowBytes && kRowLines % 8 == 1);
+// An fp8 row has four and a half lines, which no swizzle fits. So 16 bytes lie between rows: an odd
+// number of pieces from row to row puts the same columns of 8 rows at 8 different places.
+inline constexpr int kFp8RowBytes = kHeadDim;
+inline constexpr int kFp8RowPitch = kFp8RowBytes + 16;
+static_assert(kFp8RowPitch / 16 % 2 == 1);
 // Rows whose numbers a team fetches before the rows themselves. A number waits in the same queue of
 // the memory system as the rows in flight, so it has to be further ahead than the ring is deep.
 inline constexpr int kIndexAheadRows = 256;
@@ -34,8 +39,11 @@ struct Bh16Layout {
   int tile_n;
   int teams;
   int stages;  // of each team's ring
+  KvDtype kv_dtype = KvDtype::kBf16;
 
-  constexpr int stage_bytes() const { return tile_n * kRowBytes; }
+  constexpr int stage_bytes() const {
+    return tile_n * (kv_dtype == KvDtype::kFp8 ? kFp8RowPitch : kRowBytes);
+  }
   // Parts of a team's memory.
   constexpr int exchange_offset() const { return stages * stage_bytes(); }
   // fp32 scores of 16 heads x tile_n rows: one partial sum a warp, two buffers.

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/bf16.h"
-#include "kernels/error.h"
+#include "kernels/fp8.h"
 #include "kernels/workload.h"
 
 namespace mla {
@@ -17,16 +17,44 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// In eight sums, which a compiler may keep in vector registers.
-double logit(const uint16_t* q, const uint16_t* row, double scale) {
-  double sums[8] = {};
-  for (int i = 0; i < kHeadDim; i += 8) {
-    for (int k = 0; k < 8; ++k) {
-      sums[k] += double{bf16_to_float(q[i + k])} * bf16_to_float(row[i + k]);
+// A dequantised element of the pool.
+struct Bf16Element {
+  const uint16_t* pool;
+  double operator()(int64_t offset) const { return bf16_to_float(pool[offset]); }
+};
+struct Fp8Element {
+  const uint8_t* pool;
+  double scale;
+  double operator()(int64_t offset) const { return scale * fp8_to_float(pool[offset]); }
+};
+
+// The reference of one output row of `rows` visible rows, whose LSE is -inf so far.
+template <class Element>
+void attend(const DecodeParams& p, int64_t rows, const Element& element, ReferenceRow* result) {
+  const int64_t request = result->token / p.q_len;
+  const uint16_t* q = p.q + result->token * p.q_token_stride + result->head * p.q_head_stride;
+  std::vector<double> logits(static_cast<size_t>(rows));
+  for (int64_t n = 0; n < rows; ++n) {
+    const int64_t row = row_offset(p, request, n);
+    double sums[8] = {};  // which a compiler may keep in vector registers
+    for (int i = 0; i < kHeadDim; i += 8) {
+      for (int k = 0; k < 8; ++k) sums[k] += bf16_to_float(q[i + k]) * element(row + i + k);
+    }
+    for (int k = 1; k < 8; ++k) sums[0] += sums[k];
+    logits[static_cast<size_t>(n)] = sums[0] * p.softmax_scale;
+  }
+  const double top = *std::max_element(logits.begin(), logits.end());
+  double total = 0;
+  for (int64_t n = 0; n < rows; ++n) {
+    const double weight = std::exp(logits[static_cast<size_t>(n)] - top);
+    const int64_t row = row_offset(p, request, n);
+    total += weight;
+    for (int i = 0; i < kValueDim; ++i) {
+      result->out[static_cast<size_t>(i)] += weight * element(row + i);
     }
   }
-  for (int k = 1; k < 8; ++k) sums[0] += sums[k];
-  return sums[0] * scale;
+  for (double& value : result->out) value /= total;
+  result->lse = top + std::log(total);
 }
 
 std::string place(int64_t token, int64_t head) {
@@ -92,32 +120,14 @@ Tolerance tolerance(KvDtype dtype) {
 }
 
 ReferenceRow reference_row(const DecodeParams& p, int64_t token, int64_t head) {
-  if (p.kv_dtype != KvDtype::kBf16) {
-    throw Error(ErrorCode::kUsage, "kv_dtype: the reference reads bf16 rows only");
-  }
-  const int64_t b = token / p.q_len;
-  const int64_t rows = visible_rows(request_rows(p, b), p.q_len, token % p.q_len);
-  const uint16_t* q = p.q + token * p.q_token_stride + head * p.q_head_stride;
-  const auto* kv = static_cast<const uint16_t*>(p.kv);
-
+  const int64_t rows = visible_rows(request_rows(p, token / p.q_len), p.q_len, token % p.q_len);
   ReferenceRow result{token, head, std::vector<double>(kValueDim), -kInfinity};
-  std::vector<double> logits(static_cast<size_t>(rows));
-  for (int64_t n = 0; n < rows; ++n) {
-    logits[static_cast<size_t>(n)] = logit(q, kv + row_offset(p, b, n), p.softmax_scale);
-  }
   if (rows == 0) return result;
-  const double top = *std::max_element(logits.begin(), logits.end());
-  double total = 0;
-  for (int64_t n = 0; n < rows; ++n) {
-    const double weight = std::exp(logits[static_cast<size_t>(n)] - top);
-    const uint16_t* row = kv + row_offset(p, b, n);
-    total += weight;
-    for (int i = 0; i < kValueDim; ++i) {
-      result.out[static_cast<size_t>(i)] += weight * bf16_to_float(row[i]);
-    }
+  if (p.kv_dtype == KvDtype::kFp8) {
+    attend(p, rows, Fp8Element{static_cast<const uint8_t*>(p.kv), p.kv_scale}, &result);
+  } else {
+    attend(p, rows, Bf16Element{static_cast<const uint16_t*>(p.kv)}, &result);
   }
-  for (double& value : result.out) value /= total;
-  result.lse = top + std::log(total);
   return result;
 }
 

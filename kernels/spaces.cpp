@@ -87,6 +87,14 @@ Constraint amd_layout_fits(int64_t lds_bytes) {
           }};
 }
 
+Constraint bf16_rows() {
+  return {"kv_dtype",
+          "the kernels of this device read bf16 rows",
+          [](const Problem& problem, const KernelConfig&) {
+            return problem.kv_dtype == KvDtype::kBf16;
+          }};
+}
+
 // Neutral is the shape of the published sweeps where it fits, and else the deepest ring.
 Space amdgcn_space(const DeviceInfo& device) {
   const int64_t lds_bytes = device.local_memory_bytes > 0
@@ -106,7 +114,10 @@ Space amdgcn_space(const DeviceInfo& device) {
       {Knob::kGroupRows, {16}, {16}, 16, ""}};
   return Space(device,
                std::move(ranges),
-               {split_major_batch(), split_major_xcds(device.xcds), amd_layout_fits(lds_bytes)});
+               {split_major_batch(),
+                split_major_xcds(device.xcds),
+                bf16_rows(),
+                amd_layout_fits(lds_bytes)});
 }
 
 // The split counts of split_search, those that fill the SMs once or twice at a power of two of row
@@ -126,23 +137,24 @@ std::vector<int32_t> nvidia_split_search(int32_t compute_units) {
 }
 
 Constraint bh16_fits(int64_t local_memory_bytes) {
-  return {"local_memory",
-          "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
-              " bytes of shared memory",
-          [local_memory_bytes](const Problem&, const KernelConfig& config) {
-            const Bh16Layout layout = {
-                config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages};
-            return local_memory_bytes <= 0 || layout.bytes() <= local_memory_bytes;
-          }};
+  return {
+      "local_memory",
+      "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
+          " bytes of shared memory",
+      [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
+        const Bh16Layout layout = {
+            config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages, problem.kv_dtype};
+        return local_memory_bytes <= 0 || layout.bytes() <= local_memory_bytes;
+      }};
 }
 
 Constraint where_persistent(std::string name,
                             std::string reason,
-                            std::function<bool(const KernelConfig&)> holds) {
+                            std::function<bool(const Problem&, const KernelConfig&)> holds) {
   return {std::move(name),
           "the persistent schedule " + std::move(reason),
-          [holds = std::move(holds)](const Problem&, const KernelConfig& config) {
-            return config.schedule != Schedule::kPersistent || holds(config);
+          [holds = std::move(holds)](const Problem& problem, const KernelConfig& config) {
+            return config.schedule != Schedule::kPersistent || holds(problem, config);
           }};
 }
 
@@ -151,25 +163,28 @@ constexpr int64_t kReservedBytes = 1024;
 
 std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
   const int64_t sm_bytes = local_memory_bytes + kReservedBytes;
-  return {where_persistent("persistent_splits",
-                           "needs splits >= 2: a share may end within a request",
-                           [](const KernelConfig& config) { return config.splits >= 2; }),
+  return {where_persistent(
+              "persistent_splits",
+              "needs splits >= 2: a share may end within a request",
+              [](const Problem&, const KernelConfig& config) { return config.splits >= 2; }),
+          where_persistent("persistent_order",
+                           "has one order, batch_major",
+                           [](const Problem&, const KernelConfig& config) {
+                             return config.order == Order::kBatchMajor;
+                           }),
+          where_persistent("persistent_warps",
+                           "has workgroups of 4 warps",
+                           [](const Problem&, const KernelConfig& config) {
+                             return config.stage1_warps == kWarpsPerTeam;
+                           }),
           where_persistent(
-              "persistent_order",
-              "has one order, batch_major",
-              [](const KernelConfig& config) { return config.order == Order::kBatchMajor; }),
-          where_persistent(
-              "persistent_warps",
-              "has workgroups of 4 warps",
-              [](const KernelConfig& config) { return config.stage1_warps == kWarpsPerTeam; }),
-          where_persistent("persistent_local_memory",
-                           "runs two workgroups an SM, whose copy rings do not fit into " +
-                               std::to_string(sm_bytes) + " bytes of shared memory",
-                           [local_memory_bytes, sm_bytes](const KernelConfig& config) {
-                             const Bh16Layout layout = {config.tile_n, 1, config.stages};
-                             return local_memory_bytes <= 0 ||
-                                    2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
-                           })};
+              "persistent_local_memory",
+              "runs two workgroups an SM, whose copy rings do not fit into " +
+                  std::to_string(sm_bytes) + " bytes of shared memory",
+              [local_memory_bytes, sm_bytes](const Problem& problem, const KernelConfig& config) {
+                const Bh16Layout layout = {config.tile_n, 1, config.stages, problem.kv_dtype};
+                return local_memory_bytes <= 0 || 2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
+              })};
 }
 
 // The kernels count blocks in 32 bits.

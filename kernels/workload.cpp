@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "kernels/bf16.h"
 #include "kernels/error.h"
+#include "kernels/fp8.h"
 
 namespace mla {
 namespace {
@@ -43,12 +45,18 @@ void fill_base_row(uint64_t seed, int64_t pool_row, uint16_t* values) {
   }
 }
 
+void store_row(KvDtype dtype, const uint16_t* values, uint8_t* row) {
+  if (dtype == KvDtype::kBf16) {
+    std::memcpy(row, values, kHeadDim * sizeof *values);
+    return;
+  }
+  constexpr float kInverse = 1 / kFp8Scale;
+  for (int i = 0; i < kHeadDim; ++i) row[i] = float_to_fp8(bf16_to_float(values[i]) * kInverse);
+}
+
 Workload::Workload(const Problem& problem, const WorkloadOptions& options)
     : problem_(problem), seed_(options.seed) {
   validate(problem);
-  if (problem.kv_dtype != KvDtype::kBf16) {
-    throw Error(ErrorCode::kUsage, "kv_dtype: fp8 workloads are not supported yet");
-  }
   choose_lengths(options);
   place_pages(options);
   fill_queries(options);
@@ -235,6 +243,7 @@ DecodeParams Workload::params() const {
   p.page_size = problem_.page_size;
   p.kv_dtype = problem_.kv_dtype;
   p.softmax_scale = softmax_scale();
+  p.kv_scale = problem_.kv_dtype == KvDtype::kFp8 ? kFp8Scale : 1;
   p.q = q_.data();
   p.q_token_stride = q_token_stride_;
   p.q_head_stride = q_head_stride_;
@@ -249,24 +258,25 @@ DecodeParams Workload::params() const {
 
 void Workload::fill_pool() {
   const int64_t page_rows = problem_.page_size;
-  const auto pool_bytes =
-      static_cast<size_t>(pool_pages_ * page_rows * row_bytes(problem_.kv_dtype));
+  const int64_t bytes = row_bytes(problem_.kv_dtype);
   const bool sparse = pool_pages_ > 4 * static_cast<int64_t>(kv_indices_.size());
-  pool_ = std::make_unique<NanPool>(pool_bytes, sparse);
-  auto* pool = reinterpret_cast<uint16_t*>(pool_->data());
+  pool_ = std::make_unique<NanPool>(static_cast<size_t>(pool_pages_ * page_rows * bytes), sparse);
+  uint8_t* pool = pool_->data();
   const DecodeParams p = params();
+  std::array<uint16_t, kHeadDim> values;
   for (int64_t b = 0; b < problem_.batch; ++b) {
     const bool first_of_group = b % problem_.share_group == 0;
     const int64_t begin = first_of_group || b == 0 || lengths_[static_cast<size_t>(b - 1)] == 0
                               ? 0
                               : problem_.shared_prefix;
     for (int64_t n = begin; n < lengths_[static_cast<size_t>(b)]; ++n) {
-      const int64_t offset = row_offset(p, b, n);
-      fill_base_row(seed_, offset / p.kv_row_stride, pool + offset);
+      const int64_t row = row_offset(p, b, n) / p.kv_row_stride;
+      fill_base_row(seed_, row, values.data());
+      store_row(problem_.kv_dtype, values.data(), pool + row * bytes);
     }
   }
   for (const SpikeRow& spike : spikes_) {
-    std::copy(spike.values.begin(), spike.values.end(), pool + spike.pool_row * p.kv_row_stride);
+    std::copy(spike.bytes.begin(), spike.bytes.end(), pool + spike.pool_row * bytes);
   }
 }
 

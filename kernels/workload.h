@@ -75,13 +75,13 @@ class Workload {
   const std::vector<int32_t>& kv_indices() const { return kv_indices_; }
   const std::vector<int32_t>& last_page_len() const { return last_page_len_; }
 
-  // A spiked row as it stands in the pool: 576 bf16 elements.
+  // A spiked row as it stands in the pool.
   struct SpikeRow {
     int64_t pool_row;  // page * page_size + row in page
     int64_t request;
     int64_t n;        // row of the request
     int64_t t, head;  // the query position and head that it weighs on
-    std::vector<uint16_t> values;
+    std::vector<uint8_t> bytes;
   };
   const std::vector<SpikeRow>& spikes() const { return spikes_; }
 
@@ -108,6 +108,13 @@ class Workload {
 
 // The 576 elements of an unspiked pool row: zero mean, unit variance, uniform.
 void fill_base_row(uint64_t seed, int64_t pool_row, uint16_t* values);
+
+// The scale of a workload's fp8 rows: spikes of up to 30 fit, and no power of two, so that a
+// factor lost or doubled shows.
+inline constexpr float kFp8Scale = 0.07f;
+
+// A row of bf16 values as the pool has it: row_bytes(dtype) bytes, fp8 ones divided by kFp8Scale.
+void store_row(KvDtype dtype, const uint16_t* values, uint8_t* row);
 
 // A fixed mixing function for seeds: splitmix64's finaliser (public domain constants).
 constexpr uint64_t mix64(uint64_t x) {

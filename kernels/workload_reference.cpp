@@ -2,6 +2,7 @@
 #include "kernels/workload_reference.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <future>
 #include <iterator>
@@ -43,19 +44,25 @@ class RowMaker {
     for (const Workload::SpikeRow& spike : workload.spikes()) spikes_[spike.pool_row] = &spike;
   }
 
-  void fill(int64_t request, std::vector<uint16_t>* rows) const {
+  // Row after row as a pool would have them.
+  std::vector<uint8_t> rows(int64_t request) const {
+    const KvDtype dtype = workload_.problem().kv_dtype;
+    const auto bytes = static_cast<size_t>(row_bytes(dtype));
     const int64_t count = workload_.lengths()[static_cast<size_t>(request)];
-    rows->resize(static_cast<size_t>(count * kHeadDim));
+    std::vector<uint8_t> rows(static_cast<size_t>(count) * bytes);
+    std::array<uint16_t, kHeadDim> values;
     for (int64_t n = 0; n < count; ++n) {
-      uint16_t* row = rows->data() + n * kHeadDim;
+      uint8_t* row = rows.data() + static_cast<size_t>(n) * bytes;
       const int64_t pool_row = row_offset(params_, request, n) / params_.kv_row_stride;
       const auto spike = spikes_.find(pool_row);
       if (spike == spikes_.end()) {
-        fill_base_row(workload_.seed(), pool_row, row);
+        fill_base_row(workload_.seed(), pool_row, values.data());
+        store_row(dtype, values.data(), row);
       } else {
-        std::copy(spike->second->values.begin(), spike->second->values.end(), row);
+        std::copy(spike->second->bytes.begin(), spike->second->bytes.end(), row);
       }
     }
+    return rows;
   }
 
  private:
@@ -69,8 +76,7 @@ std::vector<ReferenceRow> reference_of_request(const Workload& workload,
                                                const RowMaker& maker,
                                                int64_t request,
                                                const std::vector<Sample>& samples) {
-  std::vector<uint16_t> rows;
-  maker.fill(request, &rows);
+  const std::vector<uint8_t> rows = maker.rows(request);
   const auto count = static_cast<int32_t>(workload.lengths()[static_cast<size_t>(request)]);
   const int32_t last_page_len = 1;
   std::vector<int32_t> indices(static_cast<size_t>(count));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The spiked rows of a workload: those whose loss or doubling has to show in the output.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <set>
@@ -62,12 +63,12 @@ std::vector<int64_t> edge_rows(int64_t rows,
 // that V stays random: n spikes of equal weight and orthogonal V make an output of which each is 1
 // / sqrt(n), above 14 % for 48. The rest of the row's logit is cancelled, so that the weights are
 // equal.
-void aim_at_query(const uint16_t* q, double scale, double target, std::vector<uint16_t>* row) {
-  const double base = scale * dot(q, row->data(), 0, kValueDim);
+void aim_at_query(const uint16_t* q, double scale, double target, uint16_t* row) {
+  const double base = scale * dot(q, row, 0, kValueDim);
   const double rope = scale * dot(q, q, kValueDim, kHeadDim);
   const auto factor = static_cast<float>((target - base) / rope);
   for (int i = kValueDim; i < kHeadDim; ++i) {
-    (*row)[static_cast<size_t>(i)] = float_to_bf16(factor * bf16_to_float(q[i]));
+    row[i] = float_to_bf16(factor * bf16_to_float(q[i]));
   }
 }
 
@@ -78,6 +79,8 @@ void Workload::make_spikes(const WorkloadOptions& options) {
   std::mt19937_64 random(mix64(seed_ ^ kSpikeStream));
   // Pool rows: a shared row is spiked once, for the first request of its group.
   std::set<int64_t> taken;
+  const auto bytes = static_cast<size_t>(row_bytes(problem_.kv_dtype));
+  std::array<uint16_t, kHeadDim> values;
   const int64_t share = std::max(kMaxSpikes / problem_.batch, kMinSpikesPerRequest);
   const auto most = static_cast<size_t>(
       std::min<int64_t>(kMaxSpikesPerHead * problem_.nhead * problem_.q_len, share));
@@ -90,14 +93,15 @@ void Workload::make_spikes(const WorkloadOptions& options) {
     for (const int64_t n : chosen) {
       const int64_t pool_row = row_offset(p, b, n) / p.kv_row_stride;
       if (!taken.insert(pool_row).second) continue;
-      SpikeRow spike{pool_row, b, n, 0, turn % problem_.nhead, std::vector<uint16_t>(kHeadDim)};
+      SpikeRow spike{pool_row, b, n, 0, turn % problem_.nhead, std::vector<uint8_t>(bytes)};
       spike.t = turn / problem_.nhead % problem_.q_len;
       if (n >= visible_rows(rows, problem_.q_len, spike.t)) spike.t = problem_.q_len - 1;
       ++turn;
-      fill_base_row(seed_, pool_row, spike.values.data());
+      fill_base_row(seed_, pool_row, values.data());
       const uint16_t* q =
           p.q + (b * problem_.q_len + spike.t) * q_token_stride_ + spike.head * q_head_stride_;
-      aim_at_query(q, p.softmax_scale, target, &spike.values);
+      aim_at_query(q, p.softmax_scale, target, values.data());
+      store_row(problem_.kv_dtype, values.data(), spike.bytes.data());
       spikes_.push_back(std::move(spike));
     }
   }

@@ -48,8 +48,10 @@ typedef enum mla_mode {
                                 the same bits whatever requests share the launch */
 } mla_mode;
 
+/* An open policy: the tuned shapes of one device. */
 typedef struct mla_policy mla_policy;
 
+/* A decode step. The usual values: share_group 8, q_len 1, page_size 1, imbalance 1. */
 typedef struct mla_shape {
   uint32_t struct_size;
   int32_t batch;         /* requests, zero-length rows of a padded batch included */
@@ -65,9 +67,10 @@ typedef struct mla_shape {
   int32_t reserved;      /* 0 */
 } mla_shape;
 
+/* Since the policy was opened. */
 typedef struct mla_counts {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t reserved; /* 0 */
   /* Answers; those of MLA_SOURCE_DEFAULT are the misses. Plans of more than 128 threads at the same
    * instant get the default and are not counted. */
   uint64_t by_source[MLA_SOURCE_COUNT];
@@ -79,7 +82,8 @@ typedef struct mla_counts {
 MLA_POLICY_API uint32_t mla_policy_version(void);
 
 /* Opens a policy for one device. `paths` are database files, a later one's rows win over an earlier
- * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons.
+ * one's. Null `paths` means the environment variable MLA_TUNE_DB, a list separated by colons,
+ * and without it the installed share/mla-tune/tuned.db below the user's own tuning.db.
  * MLA_TUNE_MODE (lookup, off, deterministic) is the mode and MLA_TUNE_PIN a text for
  * mla_policy_pin(). The environment is read here and nowhere else.
  *
@@ -145,6 +149,7 @@ MLA_POLICY_API void mla_policy_close(mla_policy* policy);
  * the whole text needs. */
 MLA_POLICY_API size_t mla_policy_status_text(mla_policy* policy, char* buffer, size_t size);
 
+/* Safe while plans are in progress; the counts are then of slightly different moments. */
 MLA_POLICY_API mla_status mla_policy_counts(mla_policy* policy, mla_counts* counts);
 
 /* Bytes of the lookup table in memory, and the tuned shapes in it. Either pointer may be null. */

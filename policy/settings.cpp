@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "policy/settings.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <string_view>
+
+#include "policy/default_files.h"
 
 namespace mla::policy {
 namespace {
@@ -11,16 +11,6 @@ namespace {
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-std::vector<std::string> split_paths(std::string_view list) {
-  std::vector<std::string> paths;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(':'), list.size());
-    if (end > 0) paths.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return paths;
 }
 
 void read_mode(Settings* settings) {
@@ -43,6 +33,7 @@ Settings read_settings(const char* const* paths, size_t path_count) {
   settings.pin = variable("MLA_TUNE_PIN");
   if (paths == nullptr) {
     settings.paths = split_paths(variable("MLA_TUNE_DB"));
+    if (settings.paths.empty()) settings.paths = default_databases();
   } else {
     for (size_t i = 0; i < path_count; ++i) {
       settings.paths.emplace_back(paths[i] == nullptr ? "" : paths[i]);
@@ -50,7 +41,8 @@ Settings read_settings(const char* const* paths, size_t path_count) {
   }
   if (settings.paths.empty() && settings.mode == MLA_MODE_LOOKUP) {
     settings.warnings.push_back(
-        "no database given (an argument, or MLA_TUNE_DB): every answer is the default");
+        "no database given (an argument, or MLA_TUNE_DB) and none installed: every answer is the "
+        "default");
   }
   return settings;
 }

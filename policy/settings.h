@@ -17,7 +17,7 @@ struct Settings {
   std::vector<std::string> warnings;
 };
 
-// Null `paths`: those of MLA_TUNE_DB.
+// Null `paths`: those of MLA_TUNE_DB, else the default files.
 Settings read_settings(const char* const* paths, size_t path_count);
 
 }  // namespace mla::policy

@@ -94,6 +94,7 @@ mla_shape to_shape(const Problem& problem) {
   shape.nhead = problem.nhead;
   shape.q_len = problem.q_len;
   shape.page_size = problem.page_size;
+  shape.kv_dtype = static_cast<int32_t>(problem.kv_dtype);
   shape.imbalance = problem.imbalance;
   return shape;
 }

@@ -149,7 +149,8 @@ std::vector<RoofShape> chosen_roof_shapes(const Options& options) {
   if (!options.q_len.empty() || options.shared_prefix || options.imbalance ||
       !options.pool.empty()) {
     throw Error(ErrorCode::kUsage,
-                "--preset roof: its shapes are chosen by --batch, --nhead, --seq-len, --page-size");
+                "--preset roof: its shapes are chosen by --batch, --nhead, --seq-len, --page-size, "
+                "--kv-dtype");
   }
   const auto chosen = [](const std::vector<int64_t>& list, int64_t value) {
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
@@ -158,7 +159,8 @@ std::vector<RoofShape> chosen_roof_shapes(const Options& options) {
   std::erase_if(shapes, [&](const RoofShape& shape) {
     const Problem& p = shape.problem;
     return !chosen(options.batch, p.batch) || !chosen(options.nhead, p.nhead) ||
-           !chosen(options.seq_len, p.seq_len) || !chosen(options.page_size, p.page_size);
+           !chosen(options.seq_len, p.seq_len) || !chosen(options.page_size, p.page_size) ||
+           p.kv_dtype != options.kv_dtype.value_or(p.kv_dtype);
   });
   if (shapes.empty()) throw Error(ErrorCode::kUsage, "--preset roof: holds no such shape");
   return shapes;

@@ -12,9 +12,11 @@
 #include "kernels/error.h"
 #include "tools/commands.h"
 #include "tools/db_compare.h"
+#include "tools/db_reach.h"
 #include "tools/json.h"
 #include "tools/misses.h"
 #include "tools/paths.h"
+#include "tools/target.h"
 
 namespace mla::tools {
 namespace {
@@ -72,8 +74,9 @@ int check(const Options& options) {
   const std::vector<db::Store::CheckRow> rows = store.check();
   const bool ok =
       std::all_of(rows.begin(), rows.end(), [](const db::Store::CheckRow& row) { return row.ok; });
+  const Reach reached = ok ? reach(store, space_of(device_spec(options.device))) : Reach{};
   if (options.json) {
-    fmt::print("{}\n", db_check_json(store.path(), rows));
+    fmt::print("{}\n", db_check_json(store.path(), rows, reached));
   } else {
     const Terminal terminal = inspect(stdout, options.color);
     Table table;
@@ -85,6 +88,7 @@ int check(const Options& options) {
                 row.ok ? Style::kPlain : Style::kBad);
     }
     fmt::print("{}{}: {}\n", table.text(terminal), store.path(), ok ? "sound" : "damaged");
+    if (ok) fmt::print("\n{}", reach_text(reached, options.verbose));
   }
   return ok ? kDone : kNegativeAnswer;
 }
@@ -101,7 +105,8 @@ int info(const Options& options) {
     if (!options.quiet) say(stderr, "mla-tune db: warning: " + warning + "\n");
   }
   fmt::print("{}",
-             options.json ? overlay_json(files) + "\n" : overlay_text(files, options.verbose));
+             options.json ? overlay_json(files) + "\n"
+                          : overlay_text(files, options.verbose, inspect(stdout, options.color)));
   return kDone;
 }
 
@@ -183,7 +188,8 @@ int prune(const Options& options) {
 // Opening for writing is what migrates.
 int migrate(const Options& options) {
   const std::string database = own_database(options.databases);
-  if (!exists(database)) throw Error(ErrorCode::kDatabase, database + ": does not exist");
+  if (!exists(database))
+    throw Error(ErrorCode::kDatabase, database + ": does not exist; mla-tune run makes one");
   const db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
   fmt::print("{}: schema {}\n", database, store.info().schema_version);
   return kDone;
@@ -195,7 +201,7 @@ int miss(const Options& options) {
   for (const std::string& name : options.from) reader.add(read_file(name), name);
   const Misses misses = reader.result();
   if (!options.output.empty()) write_file(options.output, shapes_text(misses));
-  fmt::print("{}", misses_table(misses));
+  fmt::print("{}", misses_table(misses, inspect(stdout, options.color)));
   return kDone;
 }
 
@@ -223,6 +229,7 @@ int cmd_db(const Options& options) {
     refuse(!options.from.empty() && !action.reads_files, options, "--from");
     refuse(!options.output.empty() && !action.writes_output, options, "--output");
     refuse(options.json && !action.has_json, options, "--json");
+    refuse(!options.device.empty() && options.action != "check", options, "--device");
     refuse(options.dry_run && options.action != "prune", options, "--dry-run");
     return action.run(options);
   }

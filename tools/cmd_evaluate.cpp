@@ -50,7 +50,8 @@ int cmd_evaluate(const Options& options) {
   }
   const std::vector<Problem> problems = held_out(options, databases, *source);
   if (problems.empty()) {
-    throw Error(ErrorCode::kUsage, "no shape to evaluate: nothing was tuned for this device");
+    throw Error(ErrorCode::kUsage,
+                "no shape to evaluate: nothing was tuned for this device; mla-tune run tunes");
   }
   CompareOptions compare;
   compare.seed = options.seed;
@@ -76,7 +77,9 @@ int cmd_evaluate(const Options& options) {
   if (options.json) {
     fmt::print("{}\n", evaluation_json(shapes, source->info()));
   } else {
-    fmt::print("{}", evaluation_text(shapes, source->info().relative_times));
+    fmt::print(
+        "{}",
+        evaluation_text(shapes, source->info().relative_times, inspect(stdout, options.color)));
   }
   if (stop_signal() != 0) return kSignalBase + stop_signal();
   if (shapes.size() < problems.size()) return kStoppedEarly;

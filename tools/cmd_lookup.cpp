@@ -49,8 +49,12 @@ void print_views(const Options& options, const std::vector<LookupView>& views) {
     fmt::print("{}\n", lookup_json(views, options.explain));
     return;
   }
+  constexpr size_t kValueIndent = 10;  // where lookup_text() begins its values
+  const Terminal terminal = inspect(stdout, options.color);
   for (size_t i = 0; i < views.size(); ++i) {
-    fmt::print("{}{}", i == 0 ? "" : "\n", lookup_text(views[i], options.explain));
+    fmt::print("{}{}",
+               i == 0 ? "" : "\n",
+               wrapped(terminal, lookup_text(views[i], options.explain), kValueIndent));
   }
 }
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
-#include "db/store.h"
 #include "kernels/error.h"
 #include "policy/default_policy.h"
 #include "tools/commands.h"
@@ -18,8 +18,10 @@
 #include "tools/run_info.h"
 #include "tools/run_plan.h"
 #include "tools/run_result.h"
+#include "tools/shard.h"
 #include "tools/signals.h"
 #include "tools/target.h"
+#include "tuner/device_sessions.h"
 #include "tuner/grid_points.h"
 #include "tuner/robust.h"
 #include "tuner/sources.h"
@@ -34,9 +36,10 @@ std::vector<KernelConfig> only_configs(const Options& options,
                                        const Space& space,
                                        const std::vector<Problem>& problems) {
   std::vector<KernelConfig> configs;
+  if (problems.empty()) return configs;  // a shard without work
   const policy::DefaultPolicy default_policy(space);
   for (const std::string& text : options.configs) {
-    std::optional<std::string> violation = "no shape to run it for";
+    std::optional<std::string> violation = "";
     for (const Problem& problem : problems) {
       const KernelConfig config = parse_config(text, default_policy(problem));
       if (violation) violation = space.violation(problem, config);
@@ -104,57 +107,92 @@ std::vector<Problem> problems_of_run(const Options& options, const tuner::Candid
 int print_plan(const Options& options, RunPlan plan, const std::string& spec) {
   plan.device_spec = spec;
   plan.budget_s = options.budget_s;
-  fmt::print("{}", options.json ? plan_json(plan) + "\n" : plan_text(plan));
+  fmt::print(
+      "{}",
+      options.json ? plan_json(plan) + "\n" : plan_text(plan, inspect(stdout, options.color)));
   return kDone;
 }
 
+using Sources = std::vector<std::unique_ptr<tuner::CandidateSource>>;
+
+Sources open_sources(const std::vector<std::string>& specs) {
+  Sources sources;
+  for (const std::string& spec : specs) {
+    sources.push_back(tuner::open_source(spec, self_executable()));
+  }
+  return sources;
+}
+
 tuner::SessionResult measure(const Options& options,
-                             tuner::CandidateSource& source,
+                             const Sources& sources,
                              const std::string& database,
                              const std::vector<Problem>& problems,
                              std::vector<KernelConfig> only,
                              std::vector<tuner::LengthShare> lengths) {
-  db::Store store = db::Store::open(database, db::OpenMode::kReadWrite);
   install_stop_signals();
   ProgressOptions shown;
   shown.lines = options.progress && !options.quiet;
   shown.permanent = !options.quiet;
   shown.every_failure = options.verbose;
-  shown.relative_times = source.info().relative_times;
+  shown.relative_times = sources.front()->info().relative_times;
   RunProgress progress(stderr, inspect(stderr, options.color), shown);
-  tuner::SessionResult result = tuner::run_session(
-      source,
-      &store,
+  tuner::SessionResult result = tuner::run_device_sessions(
+      sources,
+      database,
       run_info(options),
       problems,
-      session_options(options, source.space(), std::move(only), std::move(lengths)),
+      session_options(options, sources.front()->space(), std::move(only), std::move(lengths)),
       [&](const tuner::ProgressEvent& event) { progress.on_event(event); },
       stop_requested());
   progress.clear();
-  if (!options.quiet) say(stderr, failure_text(progress.failures(), options.device));
+  if (!options.quiet)
+    say(stderr, failure_text(progress.failures(), options.device, inspect(stderr, options.color)));
   return result;
+}
+
+// Shapes and database of this process, which may be one of several.
+struct Assignment {
+  std::vector<Problem> problems;
+  std::string database;
+};
+
+Assignment assignment(const Options& options, const tuner::CandidateSource& source) {
+  const ChosenShard chosen = chosen_shard(options);
+  const std::vector<Problem> all = problems_of_run(options, source);
+  const Assignment own = {part_of(all, chosen.shard),
+                          shard_database(own_database(options.databases), chosen.shard)};
+  if (chosen.shard.count > 1 && !options.quiet) {
+    say(stderr,
+        fmt::format("mla-tune run: {}\n",
+                    shard_text(chosen, own.problems.size(), all.size(), own.database)));
+  }
+  return own;
 }
 
 }  // namespace
 
 int cmd_run(const Options& given) {
   Options options = given;
-  options.device = device_spec(given.device);
-  const std::string database = own_database(options.databases);
-  const auto source = tuner::open_source(options.device, self_executable());
   apply_preset(&options);
+  const std::vector<std::string> specs = device_specs(given.devices);
+  options.device = specs.front();
+  static_cast<void>(own_database(options.databases));  // a usage error before a device is opened
+  const Sources sources = open_sources(specs);
+  const tuner::CandidateSource& first = *sources.front();
   const std::vector<tuner::LengthShare> lengths = lengths_of_run(&options);
-  const std::vector<Problem> problems = problems_of_run(options, *source);
-  const std::vector<KernelConfig> only = only_configs(options, source->space(), problems);
+  const auto [problems, database] = assignment(options, first);
+  const std::vector<KernelConfig> only = only_configs(options, first.space(), problems);
   if (options.dry_run) {
-    return print_plan(options, make_plan(*source, problems, only, database), options.device);
+    return print_plan(options,
+                      make_plan(first, problems, only, database),
+                      fmt::format("{}", fmt::join(specs, " ")));
   }
   RunDocument run;
   run.command_line = options.command_line;
-  run.device_spec = options.device;
-  run.device = source->info();
+  run.device_specs = specs;
+  run.device = first.info();
   run.database = database;
-  const tuner::SessionResult result = measure(options, *source, database, problems, only, lengths);
+  const tuner::SessionResult result = measure(options, sources, database, problems, only, lengths);
   run.result = &result;
   const int status = run_status(result, stop_signal());
   run.status = run_status_text(status);
@@ -162,9 +200,10 @@ int cmd_run(const Options& given) {
     fmt::print("{}\n", run_json(run));
   } else {
     fmt::print("{}", run_text(run, inspect(stdout, options.color)));
-    if (!options.quiet) fmt::print("{}", next_steps(run, status));
+    if (!options.quiet) fmt::print("{}", next_steps(run, status, inspect(stdout, options.color)));
   }
-  if (!options.quiet) say(stderr, run_notes(run, status, options.verbose));
+  if (!options.quiet)
+    say(stderr, run_notes(run, status, options.verbose, inspect(stderr, options.color)));
   return status;
 }
 

@@ -44,6 +44,8 @@ Table knob_table(const Space& space) {
   return table;
 }
 
+constexpr size_t kValueIndent = 12;  // of the values behind their titles
+
 void print_space(const Space& space,
                  const Problem& problem,
                  const Space::Listing& listing,
@@ -53,7 +55,9 @@ void print_space(const Space& space,
              device_key(space.device()),
              knob_table(space).text(terminal));
   for (const Constraint& constraint : space.constraints()) {
-    fmt::print("constraint  {}: {}\n", constraint.name, constraint.reason);
+    const std::string line =
+        fmt::format("constraint  {}: {}\n", constraint.name, constraint.reason);
+    fmt::print("{}", wrapped(terminal, line, kValueIndent));
   }
   const policy::DefaultPolicy default_policy(space);
   const KernelConfig config = default_policy(problem);
@@ -62,18 +66,19 @@ void print_space(const Space& space,
       listing.pruned.begin(), listing.pruned.end(), int64_t{0}, [](int64_t sum, const auto& entry) {
         return sum + entry.second;
       });
-  fmt::print("\n{}\nsearch      {} configurations\npruned      {}: {}\n",
-             to_text(problem),
-             count_text(static_cast<int64_t>(listing.configs.size())),
-             count_text(pruned),
-             pruned_text(listing.pruned));
-  fmt::print(
+  std::string text = fmt::format("\n{}\nsearch      {} configurations\npruned      {}: {}\n",
+                                 to_text(problem),
+                                 count_text(static_cast<int64_t>(listing.configs.size())),
+                                 count_text(pruned),
+                                 pruned_text(listing.pruned));
+  text += fmt::format(
       "default     {}\n            {} stage-1 workgroups in {} waves of {} trips, workspace {}\n",
       to_text(config),
       use.stage1_workgroups,
       use.waves,
       use.trips,
       bytes_text(static_cast<double>(use.workspace_bytes)));
+  fmt::print("{}", wrapped(terminal, text, kValueIndent));
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ std::string counts_text(const std::vector<VerifiedWinner>& winners) {
 
 int cmd_verify(const Options& options) {
   const std::vector<std::string> databases = database_paths(options.databases);
+  const std::string written_path = written_database(options.databases);
   const std::string spec = device_spec(options.device);
   const auto source = tuner::open_source(spec, self_executable());
   const std::vector<StoredWinner> winners = chosen_winners(options, databases, *source);
@@ -72,7 +73,7 @@ int cmd_verify(const Options& options) {
   std::vector<VerifiedWinner> verified;
   int64_t written = 0;
   if (!winners.empty()) {
-    db::Store own = db::Store::open(databases.back(), db::OpenMode::kReadWrite);
+    db::Store own = db::Store::open(written_path, db::OpenMode::kReadWrite);
     const int64_t run_id = own.begin_run(run_info(options));
     for (const StoredWinner& winner : winners) {
       if (stop_requested() || tuner::Clock::now() >= compare.deadline) break;
@@ -91,7 +92,7 @@ int cmd_verify(const Options& options) {
     }
   }
   if (options.json) {
-    fmt::print("{}\n", verify_json(verified, source->info(), databases.back()));
+    fmt::print("{}\n", verify_json(verified, source->info(), written_path));
   } else if (winners.empty()) {
     fmt::print("no stored winner of this device{}\n", options.stale ? " is stale" : "");
   } else {
@@ -99,7 +100,7 @@ int cmd_verify(const Options& options) {
                verify_text(verified, inspect(stdout, options.color)),
                counts_text(verified),
                written,
-               databases.back());
+               written_path);
   }
   if (stop_signal() != 0) return kSignalBase + stop_signal();
   const auto any = [&](VerifyState state) {

@@ -67,7 +67,7 @@ Overlay overlay(const std::vector<std::string>& paths) {
   return result;
 }
 
-std::string overlay_text(const Overlay& overlay, bool every_shape) {
+std::string overlay_text(const Overlay& overlay, bool every_shape, const Terminal& terminal) {
   Table files;
   files.column("file", Table::Align::kRight);
   files.column("shapes", Table::Align::kRight);
@@ -79,7 +79,7 @@ std::string overlay_text(const Overlay& overlay, bool every_shape) {
                count_text(overlay.answers[i]),
                overlay.paths[i]});
   }
-  std::string text = files.text(Terminal{});
+  std::string text = files.text(terminal);
   if (!every_shape) return text;
   Table shapes;
   shapes.column("device");
@@ -92,7 +92,7 @@ std::string overlay_text(const Overlay& overlay, bool every_shape) {
                 std::to_string(shape.hidden),
                 to_text(shape.problem)});
   }
-  return text + "\n" + shapes.text(Terminal{});
+  return text + "\n" + shapes.text(terminal);
 }
 
 std::vector<Difference> differences(const db::Store& before, const db::Store& after) {

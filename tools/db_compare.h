@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/store.h"
+#include "tools/term.h"
 
 namespace mla::tools {
 
@@ -29,7 +30,7 @@ struct Overlay {
 // By the rule of the lookup (policy/lookup.h): the last file that holds a shape answers it, also
 // with "keep the default" or a demotion.
 Overlay overlay(const std::vector<std::string>& paths);
-std::string overlay_text(const Overlay& overlay, bool every_shape);
+std::string overlay_text(const Overlay& overlay, bool every_shape, const Terminal& terminal);
 
 struct Difference {
   std::string device_key;

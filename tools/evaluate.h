@@ -11,6 +11,7 @@
 
 #include "policy/lookup.h"
 #include "tools/compare.h"
+#include "tools/term.h"
 
 namespace mla::tools {
 
@@ -57,7 +58,9 @@ EvaluatedShape evaluate_shape(tuner::CandidateSource& source,
                               const CompareOptions& options,
                               const std::atomic<bool>& stop);
 
-std::string evaluation_text(const std::vector<EvaluatedShape>& shapes, bool relative_times);
+std::string evaluation_text(const std::vector<EvaluatedShape>& shapes,
+                            bool relative_times,
+                            const Terminal& terminal);
 std::string evaluation_json(const std::vector<EvaluatedShape>& shapes, const DeviceInfo& device);
 
 }  // namespace mla::tools

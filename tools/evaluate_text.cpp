@@ -7,7 +7,9 @@
 
 namespace mla::tools {
 
-std::string evaluation_text(const std::vector<EvaluatedShape>& shapes, bool relative_times) {
+std::string evaluation_text(const std::vector<EvaluatedShape>& shapes,
+                            bool relative_times,
+                            const Terminal& terminal) {
   const char* unit = relative_times ? "rel" : "us";
   Table table;
   table.column("shape");
@@ -41,7 +43,7 @@ std::string evaluation_text(const std::vector<EvaluatedShape>& shapes, bool rela
                to_text(shape.best)});
   }
   const EvaluationSummary summary = summarize(shapes);
-  std::string text = table.text(Terminal{});
+  std::string text = table.text(terminal);
   text += fmt::format(
       "{} shapes: regret median {:.2f}%, 95th percentile {:.2f}%, worst {:.2f}%; {} slower than "
       "the "

@@ -29,6 +29,7 @@ std::vector<Problem> times(const std::vector<Problem>& problems,
 
 std::vector<Problem> product(const Grid& grid) {
   Problem common;
+  common.kv_dtype = grid.kv_dtype;
   common.imbalance = grid.imbalance;
   common.pool = grid.pool;
   std::vector<Problem> problems = {common};
@@ -88,6 +89,7 @@ Grid grid_of(const Options& options, const Grid& defaults) {
   replace(options.seq_len, &grid.seq_len);
   replace(options.q_len, &grid.q_len);
   replace(options.page_size, &grid.page_size);
+  if (options.kv_dtype) grid.kv_dtype = *options.kv_dtype;
   if (options.shared_prefix) grid.shared_prefix = {*options.shared_prefix};
   if (options.imbalance) grid.imbalance = *options.imbalance;
   if (!options.pool.empty()) {
@@ -114,7 +116,7 @@ std::vector<Problem> problems_of(const Grid& grid) {
 bool names_shapes(const Options& options) {
   return !options.preset.empty() || !options.batch.empty() || !options.nhead.empty() ||
          !options.seq_len.empty() || !options.q_len.empty() || !options.page_size.empty() ||
-         options.shared_prefix || options.imbalance || !options.pool.empty();
+         options.kv_dtype || options.shared_prefix || options.imbalance || !options.pool.empty();
 }
 
 }  // namespace mla::tools

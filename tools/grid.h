@@ -18,6 +18,7 @@ struct Grid {
   std::vector<int64_t> q_len = {1};
   std::vector<int64_t> page_size = {1};
   std::vector<SharedPrefix> shared_prefix = {{}};
+  KvDtype kv_dtype = KvDtype::kBf16;
   int32_t imbalance = 1;
   PoolClass pool = PoolClass::kSmall;
 };

@@ -12,6 +12,7 @@
 #include "tools/bench_lookup.h"
 #include "tools/bench_op.h"
 #include "tools/db_compare.h"
+#include "tools/db_reach.h"
 #include "tools/lookup_view.h"
 #include "tools/loop_budget.h"
 #include "tools/report_data.h"
@@ -22,8 +23,8 @@ namespace mla::tools {
 
 struct RunDocument {
   std::string command_line;
-  std::string device_spec;
-  DeviceInfo device;
+  std::vector<std::string> device_specs;  // of devices of one kind
+  DeviceInfo device;                      // the first
   std::string database;
   std::string status;  // "done", "out_of_budget", "stopped", "failed"
   const tuner::SessionResult* result = nullptr;
@@ -44,6 +45,9 @@ std::string host_bench_json(const HostBench& bench);
 std::string lookup_bench_json(const LookupBench& bench);
 std::string db_info_json(const db::DatabaseInfo& info);
 std::string overlay_json(const Overlay& overlay);
-std::string db_check_json(const std::string& path, const std::vector<db::Store::CheckRow>& rows);
+// `reach`: of a sound file, else empty.
+std::string db_check_json(const std::string& path,
+                          const std::vector<db::Store::CheckRow>& rows,
+                          const Reach& reach);
 
 }  // namespace mla::tools

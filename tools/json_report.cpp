@@ -178,7 +178,35 @@ std::string overlay_json(const Overlay& overlay) {
   return json_text(document);
 }
 
-std::string db_check_json(const std::string& path, const std::vector<db::Store::CheckRow>& rows) {
+namespace {
+
+Json json_reach(const Reach& reach) {
+  Json differences = Json::array(), unreachable = Json::array();
+  for (const FieldDifference& one : reach.differences) {
+    differences.push_back({{"stored_device", one.stored_device},
+                           {"field", one.field},
+                           {"expected", one.expected},
+                           {"found", one.found},
+                           {"hard", one.hard},
+                           {"rows", one.rows}});
+  }
+  for (const UnreachableRow& row : reach.unreachable) {
+    unreachable.push_back({{"problem", json_problem(row.problem)},
+                           {"stored_device", row.stored_device},
+                           {"reason", row.reason}});
+  }
+  return {{"device", reach.device},
+          {"answers", reach.answers},
+          {"verify_again", reach.verify_again},
+          {"differences", std::move(differences)},
+          {"unreachable", std::move(unreachable)}};
+}
+
+}  // namespace
+
+std::string db_check_json(const std::string& path,
+                          const std::vector<db::Store::CheckRow>& rows,
+                          const Reach& reach) {
   Json document = json_document();
   document["path"] = path;
   bool ok = true;
@@ -189,6 +217,7 @@ std::string db_check_json(const std::string& path, const std::vector<db::Store::
   }
   document["ok"] = ok;
   document["checks"] = std::move(list);
+  if (ok) document["reach"] = json_reach(reach);
   return json_text(document);
 }
 

@@ -166,16 +166,15 @@ std::string run_json(const RunDocument& run) {
   Json document = json_document();
   document["command"] = run.command_line;
   document["status"] = run.status;
-  document["device_spec"] = run.device_spec;
+  document["device_spec"] = run.device_specs.front();
+  document["device_specs"] = run.device_specs;
   document["device"] = json_device(run.device);
   document["database"] = run.database;
   document["shapes"] = Json::array();
   std::vector<db::WinnerRecord> winners;
   for (const tuner::ShapeResult& shape : run.result->shapes) {
     Json entry = {{"status", status_text(shape.status)}, {"text", shape.text}};
-    const bool answered = shape.status == tuner::ShapeStatus::kDone ||
-                          shape.status == tuner::ShapeStatus::kAlreadyDone;
-    if (answered) {
+    if (shape.answered()) {
       winners.push_back(shape.winner);
       entry.update(json_winner(shape.winner, relative));
     } else {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -60,6 +61,8 @@ int dispatch(const Options& options) {
       return cmd_verify(options);
     case Verb::kEvaluate:
       return cmd_evaluate(options);
+    case Verb::kDoctor:
+      return cmd_doctor(options);
     case Verb::kReport:
       return cmd_report(options);
     case Verb::kDb:
@@ -70,11 +73,17 @@ int dispatch(const Options& options) {
   throw Error(ErrorCode::kInternal, "verb without a command");
 }
 
+size_t help_width() {
+  const size_t width = inspect(stdout, Color::kAuto).width;
+  return width == 0 ? kHelpWidth : std::min(width, kHelpWidth);
+}
+
 int run_verb(const std::vector<std::string>& args) {
   if (!args.empty() && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")) {
     const bool of_verb = args.size() > 1;
     fmt::print("{}",
-               of_verb ? help_text(parse_options({args[1], "--help"}).verb) : overview_text());
+               of_verb ? help_text(parse_options({args[1], "--help"}).verb, help_width())
+                       : overview_text(help_width()));
     return kDone;
   }
   if (!args.empty() && args[0] == "--version") {
@@ -83,7 +92,7 @@ int run_verb(const std::vector<std::string>& args) {
   }
   const Options options = parse_options(args);
   if (options.help) {
-    fmt::print("{}", help_text(options.verb));
+    fmt::print("{}", help_text(options.verb, help_width()));
     return kDone;
   }
   return dispatch(options);

@@ -18,11 +18,15 @@ namespace {
 
 constexpr std::string_view kHeader = "# mla-tune misses 1:";
 
+// Far above what engines see, and small enough that files of any size add up to a number.
+constexpr double kMostTime_us = 1e18;
+constexpr int64_t kMostMisses = 1'000'000'000'000;
+
 double parse_time_us(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0) {
+      value < 0 || value > kMostTime_us) {
     throw Error(ErrorCode::kUsage, quoted(text) + " is not a time");
   }
   return value;
@@ -30,7 +34,7 @@ double parse_time_us(std::string_view text) {
 
 int64_t parse_count(std::string_view text) {
   int64_t value = 0;
-  if (!mla::parse_int(text, &value) || value < 0) {
+  if (!mla::parse_int(text, &value) || value < 0 || value > kMostMisses) {
     throw Error(ErrorCode::kUsage, quoted(text) + " is not a count");
   }
   return value;
@@ -115,7 +119,7 @@ Misses MissReader::result() const {
   return misses;
 }
 
-std::string misses_table(const Misses& misses) {
+std::string misses_table(const Misses& misses, const Terminal& terminal) {
   Table table;
   table.column(misses.timed ? "of all time" : "of misses", Table::Align::kRight);
   table.column("count", Table::Align::kRight);
@@ -127,7 +131,7 @@ std::string misses_table(const Misses& misses) {
                fmt::format("{:.0f}", miss.time_us),
                to_text(miss.problem)});
   }
-  std::string text = table.text(Terminal{});
+  std::string text = table.text(terminal);
   if (misses.forgotten > 0) {
     text +=
         fmt::format("{} misses of further shapes were not kept\n", count_text(misses.forgotten));

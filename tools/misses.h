@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/problem.h"
+#include "tools/term.h"
 
 namespace mla::tools {
 
@@ -40,7 +41,7 @@ class MissReader {
   double all_time_us_ = 0;
 };
 
-std::string misses_table(const Misses& misses);
+std::string misses_table(const Misses& misses, const Terminal& terminal);
 
 // A problem a line, '#' begins a comment: what `run --from` and `evaluate --from` read.
 std::string shapes_text(const Misses& misses);

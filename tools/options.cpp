@@ -60,7 +60,9 @@ po::options_description description(Verb verb) {
   const bool elsewhere = std::any_of(options.begin(), options.end(), [&](const OptionSpec& option) {
     return name == option.name;
   });
-  if (elsewhere) throw usage(fmt::format("--{}: not an option of '{}'", name, verb.name));
+  if (elsewhere)
+    throw usage(fmt::format(
+        "--{}: not an option of '{}'; see mla-tune {} --help", name, verb.name, verb.name));
   const std::string nearest = nearest_name(name, option_names(verb.verb));
   throw usage(fmt::format("{}: unknown option{}",
                           written,
@@ -85,7 +87,7 @@ std::vector<po::option> tokenize(const std::vector<std::string>& words, const Ve
 
 void apply_action(const std::string& word, const VerbSpec& verb, Options* options) {
   if (*verb.actions == '\0' || !options->action.empty()) {
-    throw usage(fmt::format("unexpected argument '{}'", word));
+    throw usage(fmt::format("unexpected argument '{}'; see mla-tune {} --help", word, verb.name));
   }
   options->action = parse_choice(word, verb.actions);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/problem.h"
 #include "tools/parse.h"
 #include "tools/term.h"
 
@@ -26,6 +27,7 @@ enum class Verb : unsigned {
   kSweep = 1u << 8,
   kVerify = 1u << 9,
   kEvaluate = 1u << 10,
+  kDoctor = 1u << 12,
 };
 
 // What the user wrote; empty or nullopt where an option was not given and has no default here.
@@ -36,10 +38,13 @@ struct Options {
   bool help = false;
 
   std::string device;
+  std::vector<std::string> devices;  // of a run, which takes several
+  std::optional<Shard> shard;
   std::vector<std::string> databases;
   std::vector<std::string> from;  // files to read
   std::string preset;
   std::vector<int64_t> batch, nhead, seq_len, q_len, page_size;
+  std::optional<KvDtype> kv_dtype;
   std::optional<SharedPrefix> shared_prefix;
   std::optional<int32_t> imbalance;
   std::string pool;
@@ -103,8 +108,23 @@ bool is_choice(const OptionSpec& option);
 // args: everything after the program name. Throws Error(kUsage) whose text begins with the option.
 Options parse_options(const std::vector<std::string>& args);
 
-std::string overview_text();
-std::string help_text(Verb verb);
+// Facts of the whole program that --help and the manual page share.
+struct HelpEntry {
+  const char* term;  // "MLA_TUNE_DB", "70"
+  const char* text;
+};
+std::span<const HelpEntry> exit_status_table();
+std::span<const HelpEntry> environment_table();
+std::span<const HelpEntry> list_table();  // how lists are written
+// "-o, --output FILE"
+std::string synopsis(const OptionSpec& option);
+// "mla-tune db info|check [options]"
+std::string usage_line(const VerbSpec& verb);
+
+// Texts for people, in lines of at most `width` columns.
+inline constexpr size_t kHelpWidth = 100;
+std::string overview_text(size_t width);
+std::string help_text(Verb verb, size_t width);
 
 // The verb that `args` names, for messages; empty where it names none.
 std::string verb_name(const std::vector<std::string>& args);

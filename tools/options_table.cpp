@@ -22,9 +22,11 @@ constexpr unsigned kSweep = static_cast<unsigned>(Verb::kSweep);
 
 constexpr unsigned kVerify = static_cast<unsigned>(Verb::kVerify);
 constexpr unsigned kEvaluate = static_cast<unsigned>(Verb::kEvaluate);
+constexpr unsigned kDoctor = static_cast<unsigned>(Verb::kDoctor);
 
 constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench | kSweep;
-constexpr unsigned kAll = kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate;
+constexpr unsigned kAll =
+    kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate | kDoctor;
 
 constexpr const char* kShape = "Shapes";
 constexpr const char* kWhere = "Device and database";
@@ -46,10 +48,10 @@ std::string text_value(const std::string& value) {
   return value;
 }
 
-void set_kv_dtype(Options*, const std::string& value) {
-  if (parse_choice(value, kKvDtypes) == "fp8") {
-    throw Error(ErrorCode::kUsage, "fp8 is not supported on this device yet; use bf16");
-  }
+void set_kv_dtype(Options* o, const std::string& value) {
+  KvDtype dtype{};
+  parse_kv_dtype(parse_choice(value, kKvDtypes), &dtype);
+  o->kv_dtype = dtype;
 }
 
 void set_page_size(Options* o, const std::string& value) {
@@ -89,6 +91,8 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
      "mla-tune verify --canary 20 --db shipped.db --db own.db"},
     {Verb::kEvaluate, "evaluate", "the answers at shapes that were not tuned, against an exhaustive search", "", false,
      "mla-tune evaluate --shapes 200 --db tuning.db"},
+    {Verb::kDoctor, "doctor", "clocks, permissions, databases, versions and settings, and what to do about them", "", false,
+     "mla-tune doctor --db tuning.db"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
      "mla-tune report --format md -o report.md"},
     {Verb::kDb, "db", "what databases hold; shipping, comparing and moving winners", "info|check|ship|export|import|merge|diff|prune|migrate|miss", true,
@@ -107,7 +111,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"q-len", 0, "LIST", false, kShape, "query positions per request (multi-token prediction)", kShapes,
      [](Options* o, const std::string& v) { o->q_len = parse_list(v, 1, kMaxQLen); }},
     {"page-size", 0, "LIST", false, kShape, "rows of a KV page: 1, 16, 64", kShapes, set_page_size},
-    {"kv-dtype", 0, kKvDtypes, false, kShape, "element type of the KV cache", kShapes, set_kv_dtype},
+    {"kv-dtype", 0, kKvDtypes, false, kShape, "element type of the KV cache; fp8 is e4m3 with one scale", kShapes, set_kv_dtype},
     {"shared-prefix", 0, "ROWS[/GROUP]", false, kShape, "leading rows shared by groups of GROUP requests (8)", kShapes,
      [](Options* o, const std::string& v) { o->shared_prefix = parse_shared_prefix(v); }},
     {"imbalance", 0, kImbalances, false, kShape, "class of longest / mean request", kShapes,
@@ -117,9 +121,13 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"preset", 0, kPresets, false, kShape, "a prepared list of shapes, whose lists other options replace; roof (bench): goals", kRun | kBench | kSweep,
      [](Options* o, const std::string& v) { o->preset = parse_choice(v, kPresets); }},
 
-    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE, analytic[:KEY=VALUE,...] or amdgcn:PART (space, lookup); default: the best present",
-     kShapes | kVerify | kEvaluate, [](Options* o, const std::string& v) { o->device = text_value(v); }},
-    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate,
+    {"device", 0, "SPEC", false, kWhere, "cpu[:threads=N], hip:N, replay:FILE, analytic[:KEY=VALUE,...] or amdgcn:PART (space, lookup, db check); default: the best present",
+     (kShapes & ~kRun) | kVerify | kEvaluate | kDoctor | kDb, [](Options* o, const std::string& v) { o->device = text_value(v); }},
+    {"device", 0, "SPEC", true, kWhere, "cpu[:threads=N], hip:N, replay:FILE or analytic[:KEY=VALUE,...]; several of a kind, or hip:all, share the shapes; default: the best present",
+     kRun, [](Options* o, const std::string& v) { o->devices.push_back(text_value(v)); }},
+    {"shard", 0, "I/N", false, kWhere, "every N-th shape from the I-th (from 0), into FILE.I-of-N.db; default: the rank that mpirun or srun gave",
+     kRun, [](Options* o, const std::string& v) { o->shard = parse_shard(v); }},
+    {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate, doctor and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate | kDoctor,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
     {"from", 0, "FILE", true, kWhere, "what to read: shapes, one 'batch=8 nhead=12 seq_len=5000' a line (run, evaluate); databases (db merge), the text of db export (db import), what the library missed (db miss)", kRun | kEvaluate | kDb,
      [](Options* o, const std::string& v) { o->from.push_back(text_value(v)); }},
@@ -183,7 +191,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"color", 0, kColors, false, kOutput, "colour; NO_COLOR and CLICOLOR_FORCE are honoured", kAll, set_color},
     {"quiet", 'q', "", false, kOutput, "results and errors only", kAll,
      [](Options* o, const std::string&) { o->quiet = true; }},
-    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went; db info: the file that answers each shape", kRun | kBench | kSweep | kLookup | kDb,
+    {"verbose", 'v', "", false, kOutput, "every failed candidate, and where the time went; db info: the file that answers each shape; db check: every unreachable row", kRun | kBench | kSweep | kLookup | kDb,
      [](Options* o, const std::string&) { o->verbose = true; }},
     {"help", 'h', "", false, kOutput, "this text", kAll,
      [](Options* o, const std::string&) { o->help = true; }},

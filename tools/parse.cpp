@@ -152,6 +152,17 @@ SharedPrefix parse_shared_prefix(std::string_view text) {
   return prefix;
 }
 
+Shard parse_shard(std::string_view text) {
+  constexpr int64_t kMaxShards = 100'000;
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos)
+    throw usage(fmt::format("{} is not I/N, such as 0/4", quoted(text)));
+  Shard shard;
+  shard.count = parse_int(text.substr(slash + 1), 1, kMaxShards);
+  shard.index = parse_int(text.substr(0, slash), 0, shard.count - 1);
+  return shard;
+}
+
 std::string parse_choice(std::string_view text, std::string_view choices) {
   const std::vector<std::string> names = split(choices, '|');
   if (std::find(names.begin(), names.end(), text) == names.end()) {

@@ -34,6 +34,14 @@ struct SharedPrefix {
 // ROWS or ROWS/GROUP.
 SharedPrefix parse_shared_prefix(std::string_view text);
 
+// One part of a list that is dealt in turn to `count` parts.
+struct Shard {
+  int64_t index = 0;  // from 0
+  int64_t count = 1;
+};
+// "0/4" to "3/4".
+Shard parse_shard(std::string_view text);
+
 // One of `choices`, written "small|large". Names the nearest one where `text` is none of them.
 std::string parse_choice(std::string_view text, std::string_view choices);
 

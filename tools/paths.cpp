@@ -13,32 +13,20 @@
 #include <fstream>
 
 #include "kernels/error.h"
-#include "tools/parse.h"
+#include "policy/default_files.h"
 
 namespace mla::tools {
 namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string user_database() {
-  std::string data = variable("XDG_DATA_HOME");
-  // The XDG specification: a relative path is to be ignored.
-  if (data.empty() || data.front() != '/') {
-    const std::string home = variable("HOME");
-    if (home.empty()) {
-      throw Error(ErrorCode::kUsage, "--db: needed, since neither MLA_TUNE_DB nor HOME is set");
-    }
-    data = home + "/.local/share";
-  }
-  return data + "/mla-tune/tuning.db";
+  const std::string path = policy::user_database();
+  if (!path.empty()) return path;
+  throw Error(ErrorCode::kUsage, "--db: needed, since neither MLA_TUNE_DB nor HOME is set");
 }
 
-std::vector<std::string> without_empty(std::vector<std::string> paths) {
-  std::erase_if(paths, [](const std::string& path) { return path.empty(); });
-  return paths;
+std::vector<std::string> named_databases() {
+  const char* list = std::getenv("MLA_TUNE_DB");
+  return policy::split_paths(list == nullptr ? "" : list);
 }
 
 [[noreturn]] void fail(const std::string& path) {
@@ -62,14 +50,21 @@ void write_all(const std::string& path, const std::string& text) {
 
 std::vector<std::string> database_paths(const std::vector<std::string>& given) {
   if (!given.empty()) return given;
-  std::vector<std::string> paths = without_empty(split(variable("MLA_TUNE_DB"), ':'));
+  std::vector<std::string> paths = named_databases();
+  if (paths.empty()) paths = policy::default_databases();
   if (paths.empty()) paths.push_back(user_database());
   return paths;
 }
 
+std::string written_database(const std::vector<std::string>& given) {
+  if (!given.empty()) return given.back();
+  const std::vector<std::string> named = named_databases();
+  return named.empty() ? user_database() : named.back();
+}
+
 std::string own_database(const std::vector<std::string>& given) {
   if (given.size() > 1) throw Error(ErrorCode::kUsage, "--db: takes one file here");
-  return given.empty() ? database_paths({}).back() : given.front();
+  return written_database(given);
 }
 
 bool exists(const std::string& path) {

@@ -7,11 +7,15 @@
 
 namespace mla::tools {
 
-// --db where given, else $MLA_TUNE_DB (several joined by ':'), else the user's data directory.
-// Later files win. Throws Error(kUsage) where nothing says where a database could be.
+// --db where given, else $MLA_TUNE_DB (several joined by ':'), else the system's files and the
+// user's own (policy/default_files.h). Later files win. Throws Error(kUsage) where nothing says
+// where a database could be.
 std::vector<std::string> database_paths(const std::vector<std::string>& given);
 
-// The one that is written: the last. Throws Error(kUsage) where --db names several.
+// The one that is written: the last that is named, else the user's own.
+std::string written_database(const std::vector<std::string>& given);
+
+// The same where an action has a use for one file only. Throws Error(kUsage) where --db names more.
 std::string own_database(const std::vector<std::string>& given);
 
 bool exists(const std::string& path);

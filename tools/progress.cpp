@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "tools/results.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr double kPlainEveryS = 10;  // a log of an hour's run stays readable
 constexpr double kLiveEveryS = 0.1;  // faster than this nobody can read
 constexpr int kBarWidth = 16;
+constexpr size_t kPermanentIndent = 8;  // below the shape, which follows the clock
 
 std::string bar(int64_t done, int64_t total) {
   const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
@@ -122,11 +124,13 @@ void RunProgress::permanent(const tuner::ProgressEvent& event,
                             const std::string& text) {
   if (!options_.permanent) return;
   clear();
+  const std::string head =
+      fmt::format(" {}  {}  ", clock_text(event.elapsed_s), to_text(event.problem));
+  const std::string line = wrapped(terminal_, head + text, kPermanentIndent);
+  // Lines that break within the shape have no place where the colour begins.
+  const bool whole_head = line.starts_with(head);
   say(stream_,
-      fmt::format(" {}  {}  {}\n",
-                  clock_text(event.elapsed_s),
-                  to_text(event.problem),
-                  paint(terminal_, style, text)));
+      (whole_head ? head + paint(terminal_, style, line.substr(head.size())) : line) + "\n");
 }
 
 void RunProgress::status(const tuner::ProgressEvent& event) {
@@ -135,10 +139,7 @@ void RunProgress::status(const tuner::ProgressEvent& event) {
   if (!options_.lines || event.elapsed_s - last_status_s_ < every_s) return;
   last_status_s_ = event.elapsed_s;
   if (terminal_.live) {
-    const std::string line = live_line(event);
-    say(stream_,
-        fmt::format("\r\033[K{}",
-                    line.substr(0, static_cast<size_t>(std::max(terminal_.width - 1, 20)))));
+    say(stream_, "\r\033[K" + live_line(event));
     std::fflush(stream_);
     line_shown_ = true;
     return;
@@ -162,20 +163,35 @@ void RunProgress::status(const tuner::ProgressEvent& event) {
 }
 
 std::string RunProgress::live_line(const tuner::ProgressEvent& event) const {
-  std::string line = fmt::format(" {}  {}/{}  fail {}  shape {}/{}  {}",
-                                 bar(event.done, event.total),
-                                 event.done,
-                                 event.total,
-                                 event.failed,
-                                 event.shape + 1,
-                                 event.shapes,
-                                 to_text(event.problem));
+  struct Part {
+    int keep;  // the lowest goes first where the line is too long
+    std::string text;
+  };
+  std::vector<Part> parts = {{2, bar(event.done, event.total)},
+                             {6, fmt::format("{}/{}", event.done, event.total)},
+                             {3, fmt::format("fail {}", event.failed)},
+                             {4, fmt::format("shape {}/{}", event.shape + 1, event.shapes)},
+                             {1, to_text(event.problem)}};
   if (event.best_us > 0) {
-    line += fmt::format("  best {} {}",
-                        time_text(event.best_us, options_.relative_times),
-                        percent_text(event.gain));
+    parts.push_back({5,
+                     fmt::format("best {} {}",
+                                 time_text(event.best_us, options_.relative_times),
+                                 percent_text(event.gain))});
   }
-  return line + fmt::format("  ETA {}", eta_text(event.eta_low_s, event.eta_high_s));
+  parts.push_back({7, "ETA " + eta_text(event.eta_low_s, event.eta_high_s)});
+
+  const auto joined = [&] {
+    std::string line;
+    for (const Part& part : parts) line += (line.empty() ? " " : "  ") + part.text;
+    return line;
+  };
+  // A line of full width would move the cursor on, and the next one would leave it behind.
+  const size_t room = terminal_.width > 0 ? terminal_.width - 1 : std::string::npos;
+  while (joined().size() > room && parts.size() > 1) {
+    parts.erase(std::min_element(
+        parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.keep < b.keep; }));
+  }
+  return joined().substr(0, room);
 }
 
 }  // namespace mla::tools

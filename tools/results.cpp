@@ -24,6 +24,7 @@ constexpr ShapeColumn kShapeColumns[] = {
     {"seq_len", true, [](const Problem& p) { return std::to_string(p.seq_len); }},
     {"q_len", false, [](const Problem& p) { return std::to_string(p.q_len); }},
     {"page", false, [](const Problem& p) { return std::to_string(p.page_size); }},
+    {"kv", false, [](const Problem& p) { return std::string(name(p.kv_dtype)); }},
     {"shared",
      false,
      [](const Problem& p) { return fmt::format("{}/{}", p.shared_prefix, p.share_group); }},

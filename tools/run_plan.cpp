@@ -71,7 +71,7 @@ std::string pruned_text(const std::map<std::string, int64_t>& pruned) {
   return text.empty() ? "none" : text;
 }
 
-std::string plan_text(const RunPlan& plan) {
+std::string plan_text(const RunPlan& plan, const Terminal& terminal) {
   std::string text = fmt::format(
       "device    {}  {} ({})\n", plan.device_spec, plan.device.name, device_key(plan.device));
   text += fmt::format("database  {}\n", plan.database);
@@ -93,7 +93,7 @@ std::string plan_text(const RunPlan& plan) {
                       plan.shapes.end(),
                       int64_t{0},
                       [](int64_t sum, const PlannedShape& shape) { return sum + shape.configs; });
-  text += table.text(Terminal{});
+  text += table.text(terminal);
   return text + fmt::format("\n{} shapes, {} configurations; nothing was measured\n",
                             plan.shapes.size(),
                             count_text(configs));

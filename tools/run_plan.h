@@ -12,6 +12,7 @@
 #include "kernels/device_info.h"
 #include "kernels/problem.h"
 #include "tools/options.h"
+#include "tools/term.h"
 #include "tuner/source.h"
 
 namespace mla::tools {
@@ -42,7 +43,7 @@ RunPlan make_plan(const tuner::CandidateSource& source,
                   const std::vector<KernelConfig>& only,
                   const std::string& database);
 
-std::string plan_text(const RunPlan& plan);
+std::string plan_text(const RunPlan& plan, const Terminal& terminal);
 
 // "split_major_batch 120, local_memory 32".
 std::string pruned_text(const std::map<std::string, int64_t>& pruned);

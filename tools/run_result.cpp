@@ -11,15 +11,10 @@
 namespace mla::tools {
 namespace {
 
-bool answered(const tuner::ShapeResult& shape) {
-  return shape.status == tuner::ShapeStatus::kDone ||
-         shape.status == tuner::ShapeStatus::kAlreadyDone;
-}
-
 std::vector<db::WinnerRecord> winners_of(const tuner::SessionResult& result) {
   std::vector<db::WinnerRecord> winners;
   for (const tuner::ShapeResult& shape : result.shapes) {
-    if (answered(shape)) winners.push_back(shape.winner);
+    if (shape.answered()) winners.push_back(shape.winner);
   }
   return winners;
 }
@@ -33,7 +28,7 @@ bool any(const tuner::SessionResult& result, tuner::ShapeStatus status) {
 std::string left_out_text(const tuner::SessionResult& result) {
   std::string text;
   for (const tuner::ShapeResult& shape : result.shapes) {
-    if (answered(shape)) continue;
+    if (shape.answered()) continue;
     const char* what = shape.status == tuner::ShapeStatus::kOutOfBudget ? "out of budget"
                        : shape.status == tuner::ShapeStatus::kStopped   ? "stopped"
                                                                         : "failed";
@@ -54,7 +49,7 @@ int run_status(const tuner::SessionResult& result, int signal) {
   const bool failed =
       any(result, tuner::ShapeStatus::kFailed) ||
       std::any_of(result.shapes.begin(), result.shapes.end(), [](const tuner::ShapeResult& shape) {
-        return answered(shape) && shape.winner.verdict == db::Verdict::kFailed;
+        return shape.answered() && shape.winner.verdict == db::Verdict::kFailed;
       });
   return failed ? kNegativeAnswer : kDone;
 }
@@ -104,35 +99,40 @@ std::string run_text(const RunDocument& run, const Terminal& terminal) {
   const std::vector<db::WinnerRecord> winners = winners_of(*run.result);
   if (winners.empty()) return "no shape was finished\n";
   return winner_table(winners, run.device.relative_times).text(terminal) +
-         fmt::format("{}; {} of {} shapes in {}, {} samples measured, {} reused\n",
-                     summary_text(summarize(winners)),
-                     winners.size(),
-                     run.result->shapes.size(),
-                     duration_text(run.result->elapsed_s),
-                     count_text(run.result->samples_measured),
-                     count_text(run.result->samples_reused)) +
-         crossing_text(run.result->crossing) + refine_text(run.result->refine) +
-         robust_text(run.result->robust);
+         wrapped(terminal,
+                 fmt::format("{}; {} of {} shapes in {}, {} samples measured, {} reused\n",
+                             summary_text(summarize(winners)),
+                             winners.size(),
+                             run.result->shapes.size(),
+                             duration_text(run.result->elapsed_s),
+                             count_text(run.result->samples_measured),
+                             count_text(run.result->samples_reused)) +
+                     crossing_text(run.result->crossing) + refine_text(run.result->refine) +
+                     robust_text(run.result->robust),
+                 2);
 }
 
-std::string next_steps(const RunDocument& run, int status) {
+std::string next_steps(const RunDocument& run, int status, const Terminal& terminal) {
   const std::vector<db::WinnerRecord> winners = winners_of(*run.result);
   if (winners.empty() || status >= kSignalBase) return "";
   const std::string database = "--db " + shell_quoted({run.database});
-  const std::string device = "--device " + shell_quoted({run.device_spec});
+  const std::string device = "--device " + shell_quoted({run.device_specs.front()});
   const db::WinnerRecord& shown = winners.back();
-  return fmt::format(
-      "next: mla-tune report {0} -o report.md\n"
-      "      mla-tune lookup {1} {0} {2} --explain\n"
-      "      mla-tune bench {1} {2} --config {3}\n",
-      database,
-      device,
-      shape_options(shown.problem),
-      shell_quoted(
-          {to_text(shown.verdict == db::Verdict::kFaster ? shown.config : shown.finalist)}));
+  const std::string shape = shape_options(shown.problem);
+  const KernelConfig& config =
+      shown.verdict == db::Verdict::kFaster ? shown.config : shown.finalist;
+  std::string text;
+  for (const std::string& command :
+       {fmt::format("mla-tune report {} -o report.md", database),
+        fmt::format("mla-tune lookup {} {} {} --explain", device, database, shape),
+        fmt::format(
+            "mla-tune bench {} {} --config {}", device, shape, shell_quoted({to_text(config)}))}) {
+    text += (text.empty() ? "next: " : "      ") + wrapped_command(terminal, command, 6) + "\n";
+  }
+  return text;
 }
 
-std::string run_notes(const RunDocument& run, int status, bool verbose) {
+std::string run_notes(const RunDocument& run, int status, bool verbose, const Terminal& terminal) {
   std::string text = left_out_text(*run.result);
   const ResultSummary summary = summarize(winners_of(*run.result));
   if (summary.placebo_noise > kNoiseWarning) {
@@ -151,32 +151,37 @@ std::string run_notes(const RunDocument& run, int status, bool verbose) {
     const tuner::DeviceTime& device = run.result->device;
     text += fmt::format(
         "mla-tune run: {:.2f} s in all; on the device {:.2f} s of inputs and references, {:.2f} s "
-        "of "
-        "checks, {:.2f} s of samples\n",
+        "of checks, {:.2f} s of samples\n",
         run.result->elapsed_s,
         device.select_s,
         device.admit_s,
         device.sample_s);
   }
+  text = wrapped(terminal, text, 4);
   if (status == kStoppedEarly || status >= kSignalBase) {
-    text +=
-        fmt::format("mla-tune run: saved in {}; resume with: {}\n", run.database, run.command_line);
+    const std::string resume =
+        fmt::format("mla-tune run: saved in {}; resume with: {}", run.database, run.command_line);
+    text += wrapped_command(terminal, resume, 0) + "\n";
   }
   return text;
 }
 
-std::string failure_text(const FailureCounts& failures, const std::string& device_spec) {
+std::string failure_text(const FailureCounts& failures,
+                         const std::string& device_spec,
+                         const Terminal& terminal) {
   std::string text;
   for (const auto& [kind, failure] : failures) {
     if (kind == OutcomeKind::kNotRecorded) continue;
-    text += fmt::format(
-        "mla-tune run: {} x {}, first: {}\n    mla-tune bench --device {} {} --config {}\n",
-        failure.count,
-        name(kind),
-        failure.text,
-        shell_quoted({device_spec}),
-        shape_options(failure.problem),
-        shell_quoted({to_text(failure.config)}));
+    const std::string command = fmt::format("mla-tune bench --device {} {} --config {}",
+                                            shell_quoted({device_spec}),
+                                            shape_options(failure.problem),
+                                            shell_quoted({to_text(failure.config)}));
+    text +=
+        wrapped(terminal,
+                fmt::format(
+                    "mla-tune run: {} x {}, first: {}\n", failure.count, name(kind), failure.text),
+                4) +
+        "    " + wrapped_command(terminal, command, 4) + "\n";
   }
   return text;
 }
@@ -187,6 +192,7 @@ std::string shape_options(const Problem& p) {
   if (p.seq_len > 0) text += fmt::format(" --seq-len {}", p.seq_len);
   if (p.q_len != defaults.q_len) text += fmt::format(" --q-len {}", p.q_len);
   if (p.page_size != defaults.page_size) text += fmt::format(" --page-size {}", p.page_size);
+  if (p.kv_dtype != defaults.kv_dtype) text += fmt::format(" --kv-dtype {}", name(p.kv_dtype));
   if (p.shared_prefix > 0) {
     text += fmt::format(" --shared-prefix {}/{}", p.shared_prefix, p.share_group);
   }

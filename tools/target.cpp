@@ -16,6 +16,7 @@ namespace mla::tools {
 namespace {
 
 constexpr std::string_view kDescribed = "amdgcn:";
+constexpr std::string_view kEveryGpu = "hip:all";
 
 DeviceInfo described_device(const std::string& spec) {
   const std::string name = spec.substr(kDescribed.size());
@@ -36,9 +37,28 @@ std::string device_spec(const std::string& given) {
   const std::vector<DeviceListing> listings = list_devices();
   if (listings.empty() || listings.front().info.name.empty()) {
     const std::string why = listings.empty() ? "" : ": " + listings.front().note;
-    throw Error(ErrorCode::kDevice, "no usable device" + why);
+    throw Error(ErrorCode::kDevice,
+                "no usable device" + why + "; mla-tune doctor says what is missing");
   }
   return listings.front().spec;
+}
+
+std::vector<std::string> device_specs(const std::vector<std::string>& given) {
+  if (given.empty()) return {device_spec("")};
+  std::vector<std::string> specs;
+  for (const std::string& spec : given) {
+    if (spec != kEveryGpu) {
+      specs.push_back(spec);
+      continue;
+    }
+    const size_t before = specs.size();
+    for (const DeviceListing& listing : list_devices()) {
+      if (listing.spec.starts_with("hip:") && !listing.info.name.empty())
+        specs.push_back(listing.spec);
+    }
+    if (specs.size() == before) throw Error(ErrorCode::kDevice, "hip:all: no usable GPU");
+  }
+  return specs;
 }
 
 bool is_simulated(const std::string& spec) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kernels/space.h"
 
@@ -10,6 +11,9 @@ namespace mla::tools {
 
 // `given`, or the best device present. Throws Error(kDevice) where there is none.
 std::string device_spec(const std::string& given);
+
+// The same for a list, of which "hip:all" is every GPU that can be used.
+std::vector<std::string> device_specs(const std::vector<std::string>& given);
 
 // Whether times come from a recording or a formula, so that nothing is measured.
 bool is_simulated(const std::string& spec);

@@ -10,11 +10,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace mla::tools {
 namespace {
 
-constexpr int kMaxWidth = 1000;
+constexpr size_t kMaxWidth = 1000;
+constexpr size_t kFoldIndent = 4;        // of the lines that a row of a table continues on
+constexpr size_t kLastColumnWidth = 24;  // with less room the last column begins a line of its own
 
 bool environment_set(const char* name) {
   const char* value = std::getenv(name);
@@ -34,12 +37,45 @@ bool use_color(bool tty, Color color) {
   return tty && !dumb_terminal();
 }
 
-int terminal_width(int fd) {
+size_t terminal_width(int fd) {
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
   const long width = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
-  return width > 0 ? static_cast<int>(std::min<long>(width, kMaxWidth)) : 80;
+  return width > 0 ? std::min(static_cast<size_t>(width), kMaxWidth) : 80;
+}
+
+// One line that begins in column `start`.
+std::string wrapped_line(std::string_view line, size_t start, size_t indent, size_t width) {
+  std::string out;
+  while (start + line.size() > width) {
+    const size_t room = width - std::min(start, width);
+    size_t cut = line.rfind(' ', room);
+    if (cut == std::string_view::npos || line.find_first_not_of(' ') > cut) {
+      cut = line.find(' ', std::max(line.find_first_not_of(' '), room));
+    }
+    if (cut == std::string_view::npos) break;
+    out += line.substr(0, line.find_last_not_of(' ', cut) + 1);
+    out += "\n" + std::string(indent, ' ');
+    line.remove_prefix(std::min(line.find_first_not_of(' ', cut), line.size()));
+    start = indent;
+  }
+  return out += line;
+}
+
+// A shell's command: its head, then every option with what follows it. Quoted blanks part nothing.
+std::vector<std::string> command_parts(std::string_view command) {
+  std::vector<std::string> parts;
+  bool quoted = false;
+  size_t begin = 0;
+  for (size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == '\'') quoted = !quoted;
+    if (quoted || !command.substr(i).starts_with(" --")) continue;
+    parts.emplace_back(command.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  parts.emplace_back(command.substr(begin));
+  return parts;
 }
 
 const char* escape(Style style) {
@@ -65,8 +101,41 @@ const char* escape(Style style) {
 Terminal inspect(std::FILE* stream, Color color) {
   const int fd = fileno(stream);
   const bool tty = isatty(fd) == 1;
-  return {
-      tty && !dumb_terminal() && !environment_set("CI"), use_color(tty, color), terminal_width(fd)};
+  return {tty && !dumb_terminal() && !environment_set("CI"),
+          use_color(tty, color),
+          tty ? terminal_width(fd) : 0};
+}
+
+std::string wrapped(const Terminal& terminal, const std::string& text, size_t indent) {
+  if (terminal.width == 0) return text;
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out +=
+        wrapped_line(std::string_view(text).substr(begin, end - begin), 0, indent, terminal.width);
+    if (end < text.size()) out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string wrapped_command(const Terminal& terminal, const std::string& command, size_t indent) {
+  constexpr size_t kContinued = 2;  // " \\" at the end of a line
+  if (terminal.width == 0 || indent + command.size() <= terminal.width) return command;
+  std::string out;
+  size_t at = indent;
+  for (const std::string& part : command_parts(command)) {
+    if (!out.empty() && at + 1 + part.size() + kContinued > terminal.width) {
+      at = indent + kFoldIndent;
+      out += " \\\n" + std::string(at, ' ');
+    } else if (!out.empty()) {
+      out += ' ';
+      ++at;
+    }
+    out += part;
+    at += part.size();
+  }
+  return out;
 }
 
 void say(std::FILE* stream, const std::string& text) {
@@ -87,34 +156,71 @@ void Table::row(std::vector<std::string> cells, Style style) {
   rows_.push_back({std::move(cells), style});
 }
 
-std::string Table::line(const std::vector<std::string>& cells,
-                        const std::vector<size_t>& widths) const {
-  std::string out;
-  for (size_t c = 0; c < columns_.size(); ++c) {
-    const std::string pad(widths[c] - std::min(widths[c], cells[c].size()), ' ');
-    const bool last = c + 1 == columns_.size();
-    if (columns_[c].align == Align::kRight) {
-      out += pad + cells[c];
-    } else {
-      out += cells[c] + (last ? "" : pad);
-    }
-    if (!last) out += "  ";
+std::vector<size_t> Table::widths() const {
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) widths.push_back(column.title.size());
+  for (const Row& row : rows_) {
+    for (size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], row.cells[c].size());
   }
-  return out.substr(0, out.find_last_not_of(' ') + 1);
+  return widths;
+}
+
+std::vector<Table::Place> Table::places(const std::vector<size_t>& widths,
+                                        size_t terminal_width) const {
+  std::vector<Place> places;
+  size_t end = 0;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const bool wraps = c + 1 == columns_.size() && columns_[c].align == Align::kLeft;
+    const size_t needed = wraps ? std::min(widths[c], kLastColumnWidth) : widths[c];
+    Place place = {c == 0 ? 0 : end + 2, false};
+    if (c > 0 && terminal_width > 0 && place.start + needed > terminal_width) {
+      place = {kFoldIndent, true};
+    }
+    places.push_back(place);
+    end = place.start + widths[c];
+  }
+  return places;
+}
+
+std::string Table::line(const std::vector<std::string>& cells,
+                        const std::vector<size_t>& widths,
+                        const std::vector<Place>& places,
+                        size_t terminal_width) const {
+  std::string out, current;
+  const auto finished = [&] {
+    const std::string trimmed = current.substr(0, current.find_last_not_of(' ') + 1);
+    const bool one_line = trimmed.find('\n') == std::string::npos;
+    return terminal_width > 0 && one_line ? wrapped_line(trimmed, 0, kFoldIndent, terminal_width)
+                                          : trimmed;
+  };
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (places[c].new_line) {
+      out += finished() + "\n";
+      current.clear();
+    }
+    current.resize(places[c].start, ' ');
+    const std::string pad(widths[c] - std::min(widths[c], cells[c].size()), ' ');
+    if (columns_[c].align == Align::kRight) {
+      current += pad + cells[c];
+    } else if (c + 1 < columns_.size() || terminal_width == 0) {
+      current += cells[c] + pad;
+    } else {
+      current += wrapped_line(cells[c], places[c].start, places[c].start, terminal_width);
+    }
+  }
+  return out + finished();
 }
 
 std::string Table::text(const Terminal& terminal) const {
   std::vector<std::string> titles;
-  std::vector<size_t> widths;
-  for (const Column& column : columns_) {
-    titles.push_back(column.title);
-    widths.push_back(column.title.size());
-  }
-  for (const Row& row : rows_) {
-    for (size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], row.cells[c].size());
-  }
-  std::string out = paint(terminal, Style::kBold, line(titles, widths)) + "\n";
-  for (const Row& row : rows_) out += paint(terminal, row.style, line(row.cells, widths)) + "\n";
+  for (const Column& column : columns_) titles.push_back(column.title);
+  const std::vector<size_t> widths = this->widths();
+  const std::vector<Place> places = this->places(widths, terminal.width);
+  const auto painted = [&](Style style, const std::vector<std::string>& cells) {
+    return paint(terminal, style, line(cells, widths, places, terminal.width)) + "\n";
+  };
+  std::string out = painted(Style::kBold, titles);
+  for (const Row& row : rows_) out += painted(row.style, row.cells);
   return out;
 }
 

@@ -15,11 +15,17 @@ enum class Color { kAuto, kAlways, kNever };
 struct Terminal {
   bool live = false;  // a line may be rewritten in place
   bool color = false;
-  int width = 80;  // columns
+  size_t width = 0;  // columns; 0: no terminal, a line is as long as it is
 };
 
 // NO_COLOR, CLICOLOR_FORCE, TERM, CI and COLUMNS as users expect them; the flag beats them all.
 Terminal inspect(std::FILE* stream, Color color);
+
+// Lines that are wider than the terminal, broken at blanks; what follows a break begins in column
+// `indent`. A word that is longer than a line stays whole, so that paths can be copied.
+std::string wrapped(const Terminal& terminal, const std::string& text, size_t indent);
+// A command broken before its options, in a form that a shell still reads as one.
+std::string wrapped_command(const Terminal& terminal, const std::string& command, size_t indent);
 
 // For messages beside the result: one that cannot be written is lost and ends nothing.
 void say(std::FILE* stream, const std::string& text);
@@ -27,7 +33,8 @@ void say(std::FILE* stream, const std::string& text);
 enum class Style { kPlain, kBold, kDim, kGood, kBad, kWarn };
 std::string paint(const Terminal& terminal, Style style, const std::string& text);
 
-// Columns are as wide as their widest cell; the last one is not padded.
+// Columns are as wide as their widest cell; the last one is not padded. Where the terminal has no
+// room for all of them, a row takes several lines.
 class Table {
  public:
   enum class Align { kLeft, kRight };
@@ -47,7 +54,16 @@ class Table {
     std::vector<std::string> cells;
     Style style;
   };
-  std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const;
+  struct Place {
+    size_t start;  // column of the terminal
+    bool new_line;
+  };
+  std::vector<size_t> widths() const;
+  std::vector<Place> places(const std::vector<size_t>& widths, size_t terminal_width) const;
+  std::string line(const std::vector<std::string>& cells,
+                   const std::vector<size_t>& widths,
+                   const std::vector<Place>& places,
+                   size_t terminal_width) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

@@ -8,23 +8,6 @@
 #include "tuner/grid_points.h"
 
 namespace mla::tuner {
-namespace {
-
-CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here) {
-  CrossPoint point;
-  point.problem = winner.problem;
-  point.tuning_id = tuning_id;
-  point.here = here;
-  point.usable = winner.verdict != db::Verdict::kFailed && winner.reference == kDefaultRole &&
-                 winner.status == db::WinnerStatus::kActive;
-  point.wins = winner.verdict == db::Verdict::kFaster;
-  point.gain = winner.gain;
-  point.config = winner.config;
-  point.default_config = winner.default_config;
-  return point;
-}
-
-}  // namespace
 
 CrossStage::CrossStage(SourceMeter& meter, db::Store* store, const SessionOptions& options)
     : meter_(meter), store_(store), options_(options) {}

@@ -45,6 +45,20 @@ std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& fro
   return configs;
 }
 
+CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here) {
+  CrossPoint point;
+  point.problem = winner.problem;
+  point.tuning_id = tuning_id;
+  point.here = here;
+  point.usable = winner.verdict != db::Verdict::kFailed && winner.reference == kDefaultRole &&
+                 winner.status == db::WinnerStatus::kActive;
+  point.wins = winner.verdict == db::Verdict::kFaster;
+  point.gain = winner.gain;
+  point.config = winner.config;
+  point.default_config = winner.default_config;
+  return point;
+}
+
 std::vector<CrossTask> plan_crossing(
     const std::vector<CrossPoint>& points,
     const std::vector<std::vector<size_t>>& groups,

@@ -27,6 +27,8 @@ struct CrossPoint {
   KernelConfig default_config;
 };
 
+CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here);
+
 // The winner of one point as a lookup might launch it at another (policy/carried.h).
 std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from);
 

@@ -2,10 +2,9 @@
 #include "tuner/session.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
 
 #include "kernels/error.h"
-#include "kernels/text.h"
 #include "policy/shape_grid.h"
 #include "tuner/budget.h"
 #include "tuner/cross_stage.h"
@@ -14,15 +13,6 @@
 
 namespace mla::tuner {
 namespace {
-
-// Changes where the search or the final changes what it measures for equal options.
-constexpr const char* kProtocolVersion = "halving-1";
-
-// Of the budget, for winners at neighbouring shapes: at most eight of those and fifteen rounds a
-// shape, beside searches and finals of several hundred samples.
-constexpr double kCrossingShare = 0.2;
-// The same beside small searches, and with every length's winner at all others for a plan.
-constexpr double kSmallCrossingShare = 0.4;
 
 // Passes of refinement: each may halve the distance between two winners that disagree.
 constexpr int kRefinePasses = 3;
@@ -53,21 +43,28 @@ class Session {
         observer_(observer),
         stop_(stop),
         small_(options.small_search && options.only.empty() && source.recorded_problems().empty()),
-        budget_(options.budget_s, problems, crossing_share(problems)),
+        budget_(options.budget_s,
+                problems,
+                options.cross && has_cells(problems) ? crossing_share(options) : 0),
         stage_(meter_, store, options),
         seeds_(source) {}
 
   SessionResult tune_all() {
-    if (store_ != nullptr) run_id_ = store_->begin_run(run_);
-    if (small_ && store_ != nullptr) seeds_.add_stored(*store_);
+    if (store_ != nullptr) {
+      run_id_ = store_->begin_run(run_);
+      find_finished();
+      if (small_) seeds_.add_stored(*store_);
+    }
     SessionResult result;
-    for (size_t i = 0; i < problems_.size(); ++i) result.shapes.push_back(tune(i));
-    stage_.add_stored();
-    cross();
-    if (options_.refine) refine(&result);
-    result.crossing = stage_.counts();
-    result.robust = stage_.choose_plans();
-    for (const RobustPlan& plan : result.robust) keep_plan(plan.winner);
+    tune_each(&result);
+    if (options_.cross) {
+      stage_.add_stored();
+      cross();
+      if (options_.refine) refine(&result);
+      result.crossing = stage_.counts();
+      result.robust = stage_.choose_plans();
+      for (const RobustPlan& plan : result.robust) keep_plan(plan.winner);
+    }
     result.samples_measured = meter_.samples_measured;
     result.samples_reused = meter_.samples_reused;
     result.device = meter_.device;
@@ -76,10 +73,38 @@ class Session {
   }
 
  private:
+  void tune_each(SessionResult* result) {
+    try {
+      for (size_t i = 0; i < problems_.size(); ++i) result->shapes.push_back(tune(i));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kDevice || !options_.outlive_device) throw;
+      result->lost_device = error.what();
+      while (result->shapes.size() < problems_.size())
+        result->shapes.push_back(
+            {problems_[result->shapes.size()], ShapeStatus::kFailed, {}, error.what()});
+    }
+  }
+
+  // What was finished on this device, or on another of the same hard fields, under the same key.
+  void find_finished() {
+    const db::TuningKey key = key_of({});
+    for (const db::TuningSummary& stored : store_->summaries())
+      if (device_key(stored.device) == device_key(key.device) &&
+          stored.environment == key.environment && stored.protocol == key.protocol &&
+          stored.seed == key.seed)
+        finished_.emplace(stored.winner.problem, stored.tuning_id);
+  }
+
+  db::TuningState state_of(const Problem& problem) {
+    if (store_ == nullptr) return {};
+    const auto finished = finished_.find(problem);
+    if (finished != finished_.end()) return {finished->second, true};
+    return store_->open_tuning(run_id_, key_of(problem));
+  }
+
   ShapeResult tune(size_t index) {
     const Problem& problem = problems_[index];
-    db::TuningState tuning;
-    if (store_ != nullptr) tuning = store_->open_tuning(run_id_, key_of(problem));
+    const db::TuningState tuning = state_of(problem);
     ShapeResult result =
         tuning.finished ? already_done(problem, tuning.id) : tune_now(index, tuning.id);
     ProgressEvent end;
@@ -88,7 +113,7 @@ class Session {
     end.problem = problem;
     end.winner = &result.winner;
     emit(index, &end);
-    if (result.status == ShapeStatus::kDone || result.status == ShapeStatus::kAlreadyDone) {
+    if (result.answered()) {
       stage_.add(result.winner, tuning.id);
       if (small_) seeds_.add(result.winner);
     }
@@ -140,12 +165,6 @@ class Session {
     return key;
   }
 
-  double crossing_share(const std::vector<Problem>& problems) const {
-    if (!has_cells(problems)) return 0;
-    const bool many = options_.small_search || !options_.lengths.empty();
-    return many ? kSmallCrossingShare : kCrossingShare;
-  }
-
   void cross() {
     stage_.measure(
         budget_.end(),
@@ -170,9 +189,7 @@ class Session {
       budget_.add(added);
       for (size_t i = first; i < problems_.size(); ++i) {
         const ShapeResult shape = tune(i);
-        if (shape.status != ShapeStatus::kDone && shape.status != ShapeStatus::kAlreadyDone) {
-          continue;
-        }
+        if (!shape.answered()) continue;
         result->shapes.push_back(shape);
         ++result->refine.tuned;
         --result->refine.left;
@@ -212,34 +229,15 @@ class Session {
   const SessionOptions& options_;
   const std::function<void(const ProgressEvent&)>& observer_;
   const std::atomic<bool>& stop_;
-  const bool small_;  // searches begin at what is known
+  const bool small_;                               // searches begin at what is known
+  std::unordered_map<Problem, int64_t> finished_;  // tuning ids
   Budget budget_;
   CrossStage stage_;
   SeedBook seeds_;
   int64_t run_id_ = 0;
 };
 
-void check(const SessionOptions& options) {
-  usable_final_rounds(options.final_rounds);
-  if (options.baseline != kDefaultRole && options.baseline != kDrainedRole)
-    throw Error(ErrorCode::kUsage,
-                "baseline: " + quoted(options.baseline) + " is neither default nor drained");
-}
-
 }  // namespace
-
-std::string protocol_text(const SessionOptions& options) {
-  std::string text = std::string(kProtocolVersion) +
-                     " final_rounds=" + std::to_string(options.final_rounds) +
-                     " baseline=" + options.baseline;
-  if (options.max_configs > 0) text += " max_configs=" + std::to_string(options.max_configs);
-  if (options.estimate_us) text += " order=estimate";
-  if (options.small_search) text += " search=small";
-  std::set<std::string> only;
-  for (const KernelConfig& config : options.only) only.insert(to_text(config));
-  for (const std::string& config : only) text += " only={" + config + "}";
-  return text;
-}
 
 SessionResult run_session(CandidateSource& source,
                           db::Store* store,
@@ -248,7 +246,7 @@ SessionResult run_session(CandidateSource& source,
                           const SessionOptions& options,
                           const std::function<void(const ProgressEvent&)>& observer,
                           const std::atomic<bool>& stop) {
-  check(options);
+  require_usable(options);
   return Session(source, store, run, problems, options, observer, stop).tune_all();
 }
 

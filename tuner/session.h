@@ -43,7 +43,19 @@ struct SessionOptions {
   bool small_search = false;
   // Tunes further shapes where two neighbouring winners lose to each other (grid_points.h).
   bool refine = false;
+  // False leaves out what needs the winners of several shapes: crossings, plans and refinement.
+  bool cross = true;
+  // True: where the device is lost, the shapes that are left have failed; false: Error(kDevice).
+  bool outlive_device = false;
 };
+
+// The share of the budget for winners at neighbouring shapes: at most eight of those and fifteen
+// rounds a shape, beside searches and finals of several hundred samples. More beside small
+// searches, and with the winner of every length at all others for a plan.
+double crossing_share(const SessionOptions& options);
+
+// Throws Error(kUsage) for a baseline that is none, or rounds that no guard can decide by.
+void require_usable(const SessionOptions& options);
 
 // Every option that changes what is measured, as canonical text (TuningKey::protocol).
 std::string protocol_text(const SessionOptions& options);
@@ -81,6 +93,10 @@ struct ShapeResult {
   ShapeStatus status{};
   db::WinnerRecord winner;  // kDone, kAlreadyDone
   std::string text;         // why not, else empty
+
+  bool answered() const {
+    return status == ShapeStatus::kDone || status == ShapeStatus::kAlreadyDone;
+  }
 };
 
 // Winners measured at the shapes around theirs (crossing.h), each counted once a shape.
@@ -102,6 +118,11 @@ struct DeviceTime {
   double admit_s = 0;   // checked launches, warm-up
   double sample_s = 0;
   double total_s() const { return select_s + admit_s + sample_s; }
+  void add(const DeviceTime& other) {
+    select_s += other.select_s;
+    admit_s += other.admit_s;
+    sample_s += other.sample_s;
+  }
 };
 
 // A plan for a batch of unknown length (robust.h), over the lengths of the options.
@@ -118,7 +139,8 @@ struct SessionResult {
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
   double elapsed_s = 0;
-  DeviceTime device;  // the rest of elapsed_s is search and store
+  DeviceTime device;        // the rest of elapsed_s is search and store
+  std::string lost_device;  // why it was left, with outlive_device; else empty
 };
 
 // `store` may be null (simulations): nothing is kept then. `stop` is polled between samples; a stop

@@ -2,6 +2,7 @@
 #include "kernels/decode/decode_arguments.h"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "kernels/error.h"
@@ -11,6 +12,8 @@ namespace mla {
 namespace {
 
 constexpr int64_t kWorkspaceAlignment = 64;
+// Of the struct's first form, without the fields that were appended since.
+constexpr size_t kLeastTensorsBytes = offsetof(mla_tensors, kv_rows);
 
 // Texts are composed only on the way out: a launch that is fine allocates nothing.
 [[noreturn]] void fail(const char* field, const std::string& why) {
@@ -44,12 +47,17 @@ Problem read_problem(const mla_tensors& t) {
   if (t.page_size != 1 && t.page_size != 16 && t.page_size != 64) {
     fail("page_size", std::to_string(t.page_size) + " is not one of 1, 16, 64");
   }
-  if (t.kv_dtype != static_cast<int32_t>(KvDtype::kBf16)) {
-    fail("kv_dtype", std::to_string(t.kv_dtype) + " is not 0 (bf16), which is all there is yet");
-  }
+  require_range("kv_dtype",
+                t.kv_dtype,
+                static_cast<int32_t>(KvDtype::kBf16),
+                static_cast<int32_t>(KvDtype::kFp8));
   if (!std::isfinite(t.softmax_scale)) fail("softmax_scale", "is not finite");
-  if (t.kv_scale != 1.0f) fail("kv_scale", "is not 1, and bf16 rows have no scale");
   Problem problem;
+  problem.kv_dtype = static_cast<KvDtype>(t.kv_dtype);
+  if (problem.kv_dtype == KvDtype::kBf16 && t.kv_scale != 1.0f) {
+    fail("kv_scale", "is not 1, and bf16 rows have no scale");
+  }
+  if (!(std::isfinite(t.kv_scale) && t.kv_scale > 0)) fail("kv_scale", "is not above 0 and finite");
   problem.batch = t.batch;
   problem.nhead = t.nhead;
   problem.q_len = t.q_len;
@@ -78,13 +86,20 @@ KernelConfig read_config(const mla_plan& plan, const Problem& problem, const Spa
   return config;
 }
 
-DecodeParams read_params(const mla_tensors& t, int64_t row_alignment) {
-  const int64_t row_elements = row_alignment / int64_t{sizeof(uint16_t)};
+int64_t pool_rows(const mla_tensors& t) {
+  if (t.struct_size < sizeof(mla_tensors)) return 0;
+  // Pages are numbered in 31 bits.
+  require_range("kv_rows", t.kv_rows, 0, (int64_t{1} << 31) * t.page_size);
+  return t.kv_rows;
+}
+
+DecodeParams read_params(const mla_tensors& t, KvDtype dtype, int64_t row_alignment) {
+  const int64_t element_bytes = row_bytes(dtype) / kHeadDim;
   require_pointer("q", t.q, alignof(uint16_t));
   require_stride("q_head_stride", t.q_head_stride, kHeadDim, 1);
   require_stride("q_token_stride", t.q_token_stride, kHeadDim, 1);
   require_pointer("kv", t.kv, row_alignment);
-  require_stride("kv_row_stride", t.kv_row_stride, kHeadDim, row_elements);
+  require_stride("kv_row_stride", t.kv_row_stride, kHeadDim, row_alignment / element_bytes);
   require_pointer("kv_indptr", t.kv_indptr, alignof(int32_t));
   require_pointer("kv_indices", t.kv_indices, alignof(int32_t));
   require_pointer("last_page_len", t.last_page_len, alignof(int32_t));
@@ -96,12 +111,15 @@ DecodeParams read_params(const mla_tensors& t, int64_t row_alignment) {
   params.nhead = t.nhead;
   params.q_len = t.q_len;
   params.page_size = t.page_size;
+  params.kv_dtype = dtype;
   params.softmax_scale = t.softmax_scale;
+  params.kv_scale = t.kv_scale;
   params.q = static_cast<const uint16_t*>(t.q);
   params.q_token_stride = t.q_token_stride;
   params.q_head_stride = t.q_head_stride;
   params.kv = t.kv;
   params.kv_row_stride = t.kv_row_stride;
+  params.kv_rows = pool_rows(t);
   params.kv_indptr = t.kv_indptr;
   params.kv_indices = t.kv_indices;
   params.last_page_len = t.last_page_len;
@@ -129,13 +147,13 @@ DecodeArguments read_arguments(const mla_tensors* tensors,
                                const Space& space,
                                int64_t row_alignment) {
   if (tensors == nullptr) fail("tensors", "is null");
-  if (tensors->struct_size < sizeof(mla_tensors)) fail("tensors", "struct_size is too small");
+  if (tensors->struct_size < kLeastTensorsBytes) fail("tensors", "struct_size is too small");
   if (plan == nullptr) fail("plan", "is null");
   if (plan->struct_size < sizeof(mla_plan)) fail("plan", "struct_size is too small");
   DecodeArguments arguments;
   const Problem problem = read_problem(*tensors);
   arguments.config = read_config(*plan, problem, space);
-  arguments.params = read_params(*tensors, row_alignment);
+  arguments.params = read_params(*tensors, problem.kv_dtype, row_alignment);
   require_workspace(*tensors, arguments.config);
   // A grid counts its workgroups in 31 bits.
   require_range("workgroups",

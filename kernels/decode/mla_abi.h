@@ -17,6 +17,7 @@ typedef enum mla_status {
   MLA_ERROR_INTERNAL = 70 /* out of memory, or a fault of ours */
 } mla_status;
 
+/* The device that a policy answers for; mla_decode_describe() fills it. */
 typedef struct mla_device_desc {
   uint32_t struct_size;
   int32_t compute_units;      /* CUs, SMs or CPU threads */
@@ -27,15 +28,16 @@ typedef struct mla_device_desc {
   const char* partition; /* compute partition mode ("CPX"); null or empty where there is none */
 } mla_device_desc;
 
+/* One launch configuration, and where it comes from. */
 typedef struct mla_plan {
   uint32_t struct_size;
-  int32_t splits;
-  int32_t tile_n;
-  int32_t stages;
-  int32_t wait;         /* 0: drain, 1: partial */
-  int32_t order;        /* 0: batch-major, 1: split-major */
-  int32_t stage1_warps; /* 0: not a knob of this device */
-  int32_t stage2_tiles;
+  int32_t splits;          /* KV splits per request at most */
+  int32_t tile_n;          /* rows of a KV block */
+  int32_t stages;          /* depth of the ring of copies */
+  int32_t wait;            /* 0: drain, 1: partial */
+  int32_t order;           /* 0: batch-major, 1: split-major */
+  int32_t stage1_warps;    /* 0: not a knob of this device */
+  int32_t stage2_tiles;    /* parts of the head dimension in stage 2 */
   int32_t stage2_warps;    /* 0: not a knob of this device */
   int32_t source;          /* mla_source */
   int32_t database;        /* which of the opened files answered, from 0; -1: none */
@@ -47,7 +49,7 @@ typedef struct mla_plan {
   int64_t workspace_bytes; /* what this launch needs */
   int64_t winner_id;       /* row id in that database; 0: none */
   int32_t group_rows;      /* query rows that share one walk over the cached rows */
-  int32_t reserved;
+  int32_t reserved;        /* 0 */
 } mla_plan;
 
 #endif /* MLA_ABI_H_ */

@@ -20,7 +20,7 @@ struct mla_decode {
 
 namespace {
 
-static_assert(sizeof(mla_tensors) == 136 && sizeof(mla_plan) == 96);
+static_assert(sizeof(mla_tensors) == 144 && sizeof(mla_plan) == 96);
 
 size_t copy_text(const char* text, char* buffer, size_t size) {
   const size_t length = std::strlen(text);

@@ -28,6 +28,7 @@ extern "C" {
 #define MLA_DECODE_VERSION_MINOR 1
 #define MLA_DECODE_VERSION_PATCH 0
 
+/* A device and its kernels. */
 typedef struct mla_decode mla_decode;
 
 /* Pointers are in the device's memory and strides count elements. A cached row holds 576 elements,
@@ -39,24 +40,28 @@ typedef struct mla_tensors {
   int32_t nhead;       /* 1..128 */
   int32_t q_len;       /* query positions per request, 1..8; causal over the last of them */
   int32_t page_size;   /* 1, 16 or 64 */
-  int32_t kv_dtype;    /* 0: bf16; 1, fp8 e4m3, is not supported by any device yet */
+  int32_t kv_dtype;    /* 0: bf16; 1: fp8 e4m3 as in OCP (largest number 448, NaN 0x7F) */
   float softmax_scale; /* multiplies q . k */
-  float kv_scale;      /* of fp8 rows; 1 */
+  float kv_scale;      /* multiplies every fp8 element; 1 for bf16 */
   int64_t max_seq_len; /* no request has more rows; 0: 2^24 - 1, which the kernels can count */
 
-  const void* q; /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
-  int64_t q_token_stride;
-  int64_t q_head_stride;
-  const void* kv;            /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
-  int64_t kv_row_stride;     /* from one row to the next, also across pages; GPU: a multiple of 8 */
-  const int32_t* kv_indptr;  /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
-  const int32_t* kv_indices; /* page numbers; those past the last request are never used */
+  const void* q;                /* [batch * q_len, nhead, 576] bf16, 576 contiguous */
+  int64_t q_token_stride;       /* from one query position to the next */
+  int64_t q_head_stride;        /* from one head to the next */
+  const void* kv;               /* [pages, page_size, 576], on 16 bytes where the device is a GPU */
+  int64_t kv_row_stride;        /* elements from row to row, also across pages; GPU: 16 bytes */
+  const int32_t* kv_indptr;     /* [batch + 1]: request b has pages indptr[b] .. indptr[b + 1] */
+  const int32_t* kv_indices;    /* page numbers; those past the last request are never used */
   const int32_t* last_page_len; /* [batch]: rows used of the last page */
 
   void* out;  /* [batch * q_len, nhead, 512] bf16, contiguous; every row is written */
   float* lse; /* [batch * q_len, nhead] natural log, -inf where there are no rows; may be null */
   void* workspace;         /* on 64 bytes; may be null for one split */
   int64_t workspace_bytes; /* at least mla_decode_workspace_bytes() */
+
+  /* Rows of the pool at kv, 0 for unknown: some GPUs address a pool below 2^32 bytes faster. May
+   * lie beyond struct_size. */
+  int64_t kv_rows;
 } mla_tensors;
 
 /* Version of the library in use: major * 10000 + minor * 100 + patch, compatible as the policy's

@@ -15,7 +15,8 @@ namespace mla::gpu {
 // One compiled shape of stage 1; every other knob is read at run time.
 struct Stage1Instance {
   int tile_n;
-  int teams;               // of four warps
+  int teams;  // of four warps
+  KvDtype kv_dtype;
   const void* decode;      // the kernel of the uniform schedule
   const void* persistent;  // that of the persistent one; null for two teams
   const void* copy_only;   // the gather of the uniform one without the products

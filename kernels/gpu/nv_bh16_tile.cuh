@@ -22,6 +22,8 @@ template <int kTileN>
 class Bh16Tile {
  public:
   static constexpr int kGroupRows = 16;
+  static constexpr int kBlockRows = kTileN;
+  static constexpr KvDtype kKvDtype = KvDtype::kBf16;
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
@@ -46,11 +48,15 @@ class Bh16Tile {
   __device__ static int row_index(int i) { return lane() / 4 + 8 * i; }
   __device__ static int first_column() { return warp() * kOwnColumns; }
 
-  // O = 0, and the queries of the group; query[i]: row row_index(i), null behind its end.
+  // O = 0, and the queries of the group; query[i]: row row_index(i), null behind its end. Of each
+  // 16 columns a lane has two pairs: from its number in the row times kLaneColumns on, the second
+  // one kNextColumns further.
+  template <int kLaneColumns = 2, int kNextColumns = 8>
   __device__ void load_queries(const uint16_t* const (&query)[2]) {
     // Decided once: a test at each load would keep them from being in flight together.
     const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
-    odd(query[0]) || odd(query[1]) ? load_pairs<false>(query) : load_pairs<true>(query);
+    odd(query[0]) || odd(query[1]) ? load_pairs<false, kLaneColumns, kNextColumns>(query)
+                                   : load_pairs<true, kLaneColumns, kNextColumns>(query);
 #pragma unroll
     for (int t = 0; t < kOutputTiles; ++t) {
 #pragma unroll
@@ -81,7 +87,7 @@ class Bh16Tile {
         for (int i = 0; i < 4; ++i) partial[0][t][i] += partial[1][t][i];
       }
     }
-    exchange_.sum(partial[0], scale, score_);
+    exchange_.sum(partial[0], {scale, scale}, score_);
   }
 
   // S = -inf behind the rows of the block that a row of the group attends to.
@@ -234,7 +240,7 @@ class Bh16Tile {
     }
   }
 
- private:
+ protected:
   // First of the 16 columns of a step of the scores.
   __device__ static int score_column(int step) {
     return step < kOwnColumns / 16 ? first_column() + step * 16 : kValueDim + warp() * 16;
@@ -248,14 +254,14 @@ class Bh16Tile {
     return line * kLineBytes + (column % 64 * 2 ^ swap);
   }
 
-  template <bool kAligned>
+  template <bool kAligned, int kLaneColumns, int kNextColumns>
   __device__ void load_pairs(const uint16_t* const (&query)[2]) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const int column = score_column(step) + lane() % 4 * 2;
+      const int column = score_column(step) + lane() % 4 * kLaneColumns;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * 8);
+        query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * kNextColumns);
       }
     }
   }

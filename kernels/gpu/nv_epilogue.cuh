@@ -108,7 +108,7 @@ __device__ void store_work(const Tile& tile,
     const bool present = Tile::row_index(i) < work.group.rows;
     const int64_t row = work.group.output_row(p, Tile::row_index(i));
     const bool empty = state.sum[i] == 0.0f;
-    const float scale = empty ? 0.0f : 1.0f / state.sum[i];
+    const float scale = empty ? 0.0f : p.kv_scale / state.sum[i];
     const float lse =
         empty ? -INFINITY : (state.max[i] + log2_approx(state.sum[i])) * static_cast<float>(kLn2);
     float* lse_target = nullptr;

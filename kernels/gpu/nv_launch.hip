@@ -30,9 +30,9 @@ Stage2Kernel stage2_kernel(int tiles) {
   }
 }
 
-const Stage1Instance* find_stage1(const KernelConfig& config) {
+const Stage1Instance* find_stage1(const DecodeParams& params, const KernelConfig& config) {
   for (const Stage1Instance* instance : kStage1Instances) {
-    if (instance->tile_n == config.tile_n &&
+    if (instance->kv_dtype == params.kv_dtype && instance->tile_n == config.tile_n &&
         instance->teams * kWarpsPerTeam == config.stage1_warps) {
       return instance;
     }
@@ -86,14 +86,15 @@ hipError_t launch_stage1(const Stage1Instance& instance,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
-  const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages};
-  const bool aligned =
-      reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 && params.kv_row_stride % 8 == 0;
+  const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages, instance.kv_dtype};
+  const bool fp8 = instance.kv_dtype == KvDtype::kFp8;
+  const bool aligned = reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 &&
+                       params.kv_row_stride % (fp8 ? 16 : 8) == 0;
   const bool staged = config.stages >= 2 && config.stages <= kMaxStages;
   if (kernel == nullptr || !staged || !aligned) return hipErrorInvalidValue;
   const Grid grid = {workgroups, layout.threads(), layout.bytes(), cluster};
   RowMap rows = {};
-  if (row_maps.ready()) {
+  if (row_maps.ready() && !fp8) {
     if (const hipError_t status = row_maps.encode(params, &rows)) return status;
   }
   return launch(kernel, grid, params, config, &rows, stream);
@@ -137,7 +138,7 @@ hipError_t Launcher::decode(const DecodeParams& params,
                             const KernelConfig& config,
                             hipStream_t stream) const {
   const bool persistent = config.schedule == Schedule::kPersistent;
-  const Stage1Instance* instance = find_stage1(config);
+  const Stage1Instance* instance = find_stage1(params, config);
   const Stage2Kernel merge = persistent ? stage2_kernel<Schedule::kPersistent>(config.stage2_tiles)
                                         : stage2_kernel<Schedule::kUniform>(config.stage2_tiles);
   if (instance == nullptr || merge == nullptr || config.stage2_warps < 1)
@@ -177,7 +178,7 @@ hipError_t Launcher::decode(const DecodeParams& params,
 hipError_t Launcher::copy_only(const DecodeParams& params,
                                const KernelConfig& config,
                                hipStream_t stream) const {
-  const Stage1Instance* instance = find_stage1(config);
+  const Stage1Instance* instance = find_stage1(params, config);
   if (instance == nullptr) return hipErrorInvalidValue;
   return launch_stage1(*instance,
                        instance->copy_only,

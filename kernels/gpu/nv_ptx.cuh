@@ -11,7 +11,7 @@ __device__ inline uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// ---- tiles: 8x8 matrices of bf16 and the m16n8k16 product ----
+// ---- tiles: 8x8 matrices of 16-bit elements and the m16n8k16 product ----
 
 __device__ inline void load_matrices(uint32_t address, uint32_t (&m)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -35,6 +35,44 @@ __device__ inline void multiply_add(float (&d)[4],
       "{%0,%1,%2,%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// The same of f16.
+__device__ inline void multiply_add_f16(float (&d)[4],
+                                        const uint32_t (&a)[4],
+                                        uint32_t b0,
+                                        uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Four fp8 e4m3 elements as f16, exactly: the lower two and the upper two.
+__device__ inline void widen_fp8(uint32_t fp8, uint32_t* low, uint32_t* high) {
+#if __CUDA_ARCH__ >= 890
+  asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.rn.f16x2.e4m3x2 %0, l; cvt.rn.f16x2.e4m3x2 %1, h; "
+      "}"
+      : "=r"(*low), "=r"(*high)
+      : "r"(fp8));
+#else
+  // An element's exponent and mantissa in those of f16 are 2^-8 of it, subnormal ones too.
+  const auto widen = [](uint32_t upper_bytes) {
+    uint32_t halves = (upper_bytes & 0x80008000u) | (upper_bytes & 0x7F007F00u) >> 1;
+    asm("mul.f16x2 %0, %0, %1;" : "+r"(halves) : "r"(0x5C005C00u));  // 2^8
+    return halves;
+  };
+  *low = widen(__byte_perm(fp8, 0, 0x1404));
+  *high = widen(__byte_perm(fp8, 0, 0x3424));
+#endif
+}
+
+// Two floats as f16, rounded to nearest even; `low` is the lower half.
+__device__ inline uint32_t pack_f16(float low, float high) {
+  uint32_t packed;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
 }
 
 // Two floats as bf16, rounded to nearest even; `low` is the lower half.
@@ -129,6 +167,20 @@ __device__ inline void arrive_after_copies(uint32_t barrier) {
 }
 
 #if __CUDA_ARCH__ >= 900
+// `bytes`, a multiple of 16, by the copy engine.
+__device__ inline void copy_bytes(uint32_t target,
+                                  const void* source,
+                                  uint32_t bytes,
+                                  uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(target),
+      "l"(source),
+      "r"(bytes),
+      "r"(barrier)
+      : "memory");
+}
+
 // Arrives and announces `bytes` of bulk copies that the phase also waits for.
 __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
   asm volatile(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The copy ring of a team: two producer warps fill stages of tile_n KV rows in turn, four consumer
 // warps empty them in order. Rows are gathered one by one: by the copy engine (one instruction a
-// row, which also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous copies on
-// sm_80.
+// row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous
+// copies on sm_80.
 #pragma once
 
 #include "kernels/bh16_layout.h"
@@ -67,8 +67,10 @@ struct RowSource {
   int64_t row_bytes;  // from one row of the pool to the next
   int page_shift;     // log2 of the page size
 
-  __device__ RowSource(const DecodeParams& p, const RowMap& row_map)
-      : map(&row_map), pool(static_cast<const uint8_t*>(p.kv)), row_bytes(p.kv_row_stride * 2) {
+  __device__ RowSource(const DecodeParams& p, const RowMap& row_map, int element_bytes)
+      : map(&row_map),
+        pool(static_cast<const uint8_t*>(p.kv)),
+        row_bytes(p.kv_row_stride * element_bytes) {
     page_shift = 31 - __clz(p.page_size);
   }
 
@@ -104,9 +106,12 @@ class WalkCursor {
 // With a block each instead, the rows that are used first would come no earlier than those of the
 // second block. Rows behind the end of the range are copies of its last row: finite, and of weight
 // 0.
-template <int kTileN, class Cursor>
+template <int kTileN, KvDtype kDtype, class Cursor>
 __device__ void produce(
     const Ring& ring, const RowSource& source, Cursor copy, int32_t* index_ring, int producer) {
+  constexpr bool kFp8 = kDtype == KvDtype::kFp8;
+  constexpr int kCopyBytes = kFp8 ? kFp8RowBytes : kRowBytes;
+  constexpr int kPitch = kFp8 ? kFp8RowPitch : kRowBytes;
   constexpr int kRows = kTileN / kProducersPerTeam;  // of a block
   constexpr int kBlocks = 32 / kRows;  // whose page numbers are fetched at a time, one a lane
   constexpr int kAhead = kIndexAheadRows / (kTileN * kBlocks);  // in fetches
@@ -138,25 +143,31 @@ __device__ void produce(
     // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
     wait_barrier(ring.empty(position.slot), position.parity ^ 1);
     const int32_t* pages = index_ring + block % (kSlots * kBlocks) * kRows;
-    const uint32_t target = ring.stage(position.slot) + producer * kRows * kRowBytes;
+    const uint32_t target = ring.stage(position.slot) + producer * kRows * kPitch;
     const uint32_t full = ring.full(position.slot);
 #if __CUDA_ARCH__ >= 900
-    if (lane == 0) arrive_expecting(full, kRows * kRowBytes);
+    if (lane == 0) arrive_expecting(full, kRows * kCopyBytes);
     __syncwarp();
     for (int r = lane; r < kRows; r += 32) {
-      const auto row = static_cast<int32_t>(source.row(pages[r], row_number(copy, r)));
-      copy_row(target + r * kRowBytes, source.map, row, full);
+      const int64_t row = source.row(pages[r], row_number(copy, r));
+      if constexpr (kFp8) {
+        copy_bytes(target + r * kPitch, source.pool + row * source.row_bytes, kCopyBytes, full);
+      } else {
+        copy_row(target + r * kPitch, source.map, static_cast<int32_t>(row), full);
+      }
     }
 #else
-    constexpr int kPieces = kRowBytes / 16;
+    constexpr int kPieces = kCopyBytes / 16;
     for (int piece = lane; piece < kRows * kPieces; piece += 32) {
       const int r = piece / kPieces;
       const int in_row = piece % kPieces;
-      const int line =
-          r * kRowLines + in_row / 8;  // of the target, which begins at a multiple of 8
+      // Of bf16 lines, the first of which is a multiple of 8, the pieces are swapped.
+      const int line = r * kRowLines + in_row / 8;
+      const int place =
+          kFp8 ? r * kPitch + in_row * 16 : line * kLineBytes + (in_row % 8 ^ line % 8) * 16;
       const uint8_t* row =
           source.pool + source.row(pages[r], row_number(copy, r)) * source.row_bytes;
-      copy16_async(target + line * kLineBytes + (in_row % 8 ^ line % 8) * 16, row + in_row * 16);
+      copy16_async(target + place, row + in_row * 16);
     }
     arrive_after_copies(full);
 #endif

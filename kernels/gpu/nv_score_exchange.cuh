@@ -16,11 +16,24 @@ class ScoreExchange {
   __device__ ScoreExchange(float4* buffers, int barrier_id)
       : buffers_(buffers), barrier_id_(barrier_id) {}
 
-  // scores = scale * the sum over the warps. Two buffers in turn: a warp that is one block ahead
-  // never writes what another still reads.
-  __device__ void sum(const float (&partial)[kTiles][4], float scale, float (&scores)[kTiles][4]) {
-    float4* buffer = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
-    turn_ ^= 1;
+  // The largest value over the warps, of each of the thread's two rows.
+  __device__ void largest(float (&value)[2]) {
+    auto* buffer = reinterpret_cast<float2*>(next_buffer());
+    buffer[warp() * 32 + lane()] = make_float2(value[0], value[1]);
+    named_barrier(barrier_id_, kTeamThreads);
+#pragma unroll
+    for (int w = 0; w < kWarpsPerTeam; ++w) {
+      const float2 other = buffer[w * 32 + lane()];
+      value[0] = fmaxf(value[0], other.x);
+      value[1] = fmaxf(value[1], other.y);
+    }
+  }
+
+  // scores = the sum over the warps, times the scale of each of the thread's two rows.
+  __device__ void sum(const float (&partial)[kTiles][4],
+                      const float (&scale)[2],
+                      float (&scores)[kTiles][4]) {
+    float4* buffer = next_buffer();
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
       buffer[(warp() * kTiles + t) * 32 + lane()] =
@@ -57,14 +70,21 @@ class ScoreExchange {
     return threadIdx.x / 32 % kWarpsPerTeam;
   }
 
-  __device__ static float4 sum_of_warps(const float4* buffer, int t, float scale) {
+  // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
+  __device__ float4* next_buffer() {
+    float4* buffer = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
+    turn_ ^= 1;
+    return buffer;
+  }
+
+  __device__ static float4 sum_of_warps(const float4* buffer, int t, const float (&scale)[2]) {
     float4 part[kWarpsPerTeam];
 #pragma unroll
     for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kTiles + t) * 32 + lane()];
-    return make_float4(scale * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
-                       scale * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
-                       scale * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
-                       scale * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
+    return make_float4(scale[0] * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
+                       scale[0] * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
+                       scale[1] * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
+                       scale[1] * ((part[0].w + part[1].w) + (part[2].w + part[3].w)));
   }
 
   float4* buffers_;

@@ -42,7 +42,7 @@ __device__ void consume(Tile& tile,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
   constexpr float kLog2e = 1.44269504f;
-  const float scale = p.softmax_scale * kLog2e;
+  const float scale = p.softmax_scale * p.kv_scale * kLog2e;
   const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * teams;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
@@ -82,15 +82,16 @@ inline constexpr int kProducerRegisters = 56;
 inline constexpr int kConsumerRegisters = 224;
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
-template <int kTileN, int kTeams, bool kMaths>
-__global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeams == 1 ? 2 : 1)
+template <class Tile, int kTeams, bool kMaths>
+__global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, kTeams, 2}.threads(),
+                                  kTeams == 1 ? 2 : 1)
     stage1_bh16(const DecodeParams p,
                 const KernelConfig config,
                 const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
-  using Tile = Bh16Tile<kTileN>;
+  constexpr int kTileN = Tile::kBlockRows;
   constexpr bool kSplitRegisters = kTeams == 2 && kMaths;
-  const Bh16Layout layout = {kTileN, kTeams, config.stages};
+  const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype};
   const int warp = threadIdx.x / 32;
   const bool consumer = warp < kTeams * kWarpsPerTeam;
   const int team =
@@ -109,7 +110,8 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, kTeams, 2}.threads(), kTeam
     auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
     const WalkCursor<kTileN> blocks(work.pages(p), work.walk, team, kTeams);
-    produce<kTileN>(ring, RowSource(p, rows), blocks, index_ring, producer);
+    const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
+    produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), team, kTeams);
   } else {

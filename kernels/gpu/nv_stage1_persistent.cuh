@@ -45,15 +45,15 @@ class ShareCursor {
   int block_;  // of the piece
 };
 
-template <int kTileN>
-__global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
+template <class Tile>
+__global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, 1, 2}.threads(), 2)
     stage1_bh16_persistent(const DecodeParams p,
                            const KernelConfig config,
                            const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
-  using Tile = Bh16Tile<kTileN>;
+  constexpr int kTileN = Tile::kBlockRows;
   constexpr int kGroupRows = Tile::kGroupRows;
-  const Bh16Layout layout = {kTileN, 1, config.stages};
+  const Bh16Layout layout = {kTileN, 1, config.stages, Tile::kKvDtype};
   const Ring ring(local, layout);
   const auto share = static_cast<int32_t>(blockIdx.x);
   launch_dependents();
@@ -72,7 +72,8 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducersPerTeam;
     const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
-    produce<kTileN>(ring, RowSource(p, rows), blocks, index_ring, producer);
+    const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
+    produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
     return;
   }
   Tile tile(reinterpret_cast<float4*>(local + layout.exchange_offset()), kTeamBarrier);
@@ -88,10 +89,10 @@ __global__ void __launch_bounds__(Bh16Layout{kTileN, 1, 2}.threads(), 2)
 }
 
 // Null where the shape has none: two workgroups of larger tiles do not fit into an SM.
-template <int kTileN, int kTeams>
+template <class Tile, int kTeams>
 const void* persistent_kernel() {
-  if constexpr (kTeams == 1 && kTileN <= 32)
-    return reinterpret_cast<const void*>(&stage1_bh16_persistent<kTileN>);
+  if constexpr (kTeams == 1 && Tile::kBlockRows <= 32)
+    return reinterpret_cast<const void*>(&stage1_bh16_persistent<Tile>);
   return nullptr;
 }
 

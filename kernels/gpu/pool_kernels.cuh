@@ -5,16 +5,25 @@
 #include <cstdint>
 
 #include "kernels/hip/hip_runtime.cuh"
+#include "kernels/problem.h"
 
 namespace mla::gpu {
 
-// The rows of fill_base_row (workload.h) in the pool rows that `rows` names.
-hipError_t fill_rows(
-    uint64_t seed, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream);
+// The rows of fill_base_row and store_row (workload.h) in the pool rows that `rows` names.
+hipError_t fill_rows(uint64_t seed,
+                     const int64_t* rows,
+                     int64_t count,
+                     KvDtype dtype,
+                     void* pool,
+                     hipStream_t stream);
 
-// values: [count][576] to the pool rows that `rows` names.
-hipError_t scatter_rows(
-    const uint16_t* values, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream);
+// source: [count][row_bytes], a multiple of 4, to the pool rows that `rows` names.
+hipError_t scatter_rows(const void* source,
+                        const int64_t* rows,
+                        int64_t count,
+                        int64_t row_bytes,
+                        void* pool,
+                        hipStream_t stream);
 
 // Reads a multiple of 16 bytes `repeats` times and keeps nothing. `sink` is never written: 16 bytes
 // that the compiler must believe could be.

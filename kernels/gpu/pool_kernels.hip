@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/gpu/pool_kernels.cuh"
 
+#include "kernels/fp8.h"
 #include "kernels/workload.h"
 
 namespace mla::gpu {
@@ -15,9 +16,16 @@ __device__ uint16_t to_bf16(float value) {
   return static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
 }
 
+template <class Element>
+__device__ Element to_element(uint16_t bf16) {
+  if constexpr (sizeof(Element) == sizeof bf16) return bf16;
+  return float_to_fp8(__fmul_rn(__uint_as_float(uint32_t{bf16} << 16), 1 / kFp8Scale));
+}
+
 // One hash makes four elements. The multiplication and the subtraction are rounded one by one, as
 // on a host without fused multiply-add.
-__global__ void fill_kernel(uint64_t seed, const int64_t* rows, uint16_t* pool) {
+template <class Element>
+__global__ void fill_kernel(uint64_t seed, const int64_t* rows, Element* pool) {
   constexpr float kStep = 2 * 1.7320508f / 65535;
   const int64_t row = rows[blockIdx.x];
   const uint64_t row_seed = mix64(seed ^ mix64(static_cast<uint64_t>(row)));
@@ -25,16 +33,19 @@ __global__ void fill_kernel(uint64_t seed, const int64_t* rows, uint16_t* pool) 
     const uint64_t hash = mix64(row_seed + static_cast<uint64_t>(4 * quad));
     for (int i = 0; i < 4; ++i) {
       const auto level = static_cast<float>((hash >> (16 * i)) & 0xFFFF);
-      pool[row * kHeadDim + 4 * quad + i] =
-          to_bf16(__fadd_rn(__fmul_rn(level, kStep), -1.7320508f));
+      const uint16_t value = to_bf16(__fadd_rn(__fmul_rn(level, kStep), -1.7320508f));
+      pool[row * kHeadDim + 4 * quad + i] = to_element<Element>(value);
     }
   }
 }
 
-__global__ void scatter_kernel(const uint16_t* values, const int64_t* rows, uint16_t* pool) {
+__global__ void scatter_kernel(const uint32_t* source,
+                               const int64_t* rows,
+                               int row_words,
+                               uint32_t* pool) {
   const int64_t row = rows[blockIdx.x];
-  for (int i = threadIdx.x; i < kHeadDim; i += blockDim.x) {
-    pool[row * kHeadDim + i] = values[int64_t{blockIdx.x} * kHeadDim + i];
+  for (int i = threadIdx.x; i < row_words; i += blockDim.x) {
+    pool[row * row_words + i] = source[int64_t{blockIdx.x} * row_words + i];
   }
 }
 
@@ -77,20 +88,34 @@ __global__ void read_kernel(const uint4* data, int64_t count, int repeats, uint4
 
 }  // namespace
 
-hipError_t fill_rows(
-    uint64_t seed, const int64_t* rows, int64_t count, uint16_t* pool, hipStream_t stream) {
+hipError_t fill_rows(uint64_t seed,
+                     const int64_t* rows,
+                     int64_t count,
+                     KvDtype dtype,
+                     void* pool,
+                     hipStream_t stream) {
   if (count == 0) return hipSuccess;
-  fill_kernel<<<dim3(static_cast<unsigned>(count)), kQuads, 0, stream>>>(seed, rows, pool);
+  const dim3 grid(static_cast<unsigned>(count));
+  if (dtype == KvDtype::kFp8) {
+    fill_kernel<<<grid, kQuads, 0, stream>>>(seed, rows, static_cast<uint8_t*>(pool));
+  } else {
+    fill_kernel<<<grid, kQuads, 0, stream>>>(seed, rows, static_cast<uint16_t*>(pool));
+  }
   return hipGetLastError();
 }
 
-hipError_t scatter_rows(const uint16_t* values,
+hipError_t scatter_rows(const void* source,
                         const int64_t* rows,
                         int64_t count,
-                        uint16_t* pool,
+                        int64_t row_bytes,
+                        void* pool,
                         hipStream_t stream) {
   if (count == 0) return hipSuccess;
-  scatter_kernel<<<dim3(static_cast<unsigned>(count)), kThreads, 0, stream>>>(values, rows, pool);
+  scatter_kernel<<<dim3(static_cast<unsigned>(count)), kThreads, 0, stream>>>(
+      static_cast<const uint32_t*>(source),
+      rows,
+      static_cast<int>(row_bytes / 4),
+      static_cast<uint32_t*>(pool));
   return hipGetLastError();
 }
 

@@ -52,26 +52,28 @@ void HipProblem::fill_pool() {
   const std::vector<int64_t> rows = pool_rows();
   DeviceMemory row_list;
   row_list.upload(rows, "KV pool");
-  auto* pool = pool_.as<uint16_t>();
+  void* pool = pool_.as<void>();
   check(gpu::fill_rows(workload_->seed(),
                        row_list.as<int64_t>(),
                        static_cast<int64_t>(rows.size()),
+                       problem.kv_dtype,
                        pool,
                        stream),
         "KV pool");
 
   std::vector<int64_t> spike_rows;
-  std::vector<uint16_t> values;
+  std::vector<uint8_t> spike_bytes;
   for (const Workload::SpikeRow& spike : workload_->spikes()) {
     spike_rows.push_back(spike.pool_row);
-    values.insert(values.end(), spike.values.begin(), spike.values.end());
+    spike_bytes.insert(spike_bytes.end(), spike.bytes.begin(), spike.bytes.end());
   }
-  DeviceMemory spike_list, spike_values;
+  DeviceMemory spike_list, spike_source;
   spike_list.upload(spike_rows, "KV pool");
-  spike_values.upload(values, "KV pool");
-  check(gpu::scatter_rows(spike_values.as<uint16_t>(),
+  spike_source.upload(spike_bytes, "KV pool");
+  check(gpu::scatter_rows(spike_source.as<void>(),
                           spike_list.as<int64_t>(),
                           static_cast<int64_t>(spike_rows.size()),
+                          row_bytes(problem.kv_dtype),
                           pool,
                           stream),
         "KV pool");
@@ -100,9 +102,6 @@ size_t HipProblem::workspace_size(int32_t splits) const {
 }
 
 Outcome HipProblem::prepare(const KernelConfig& config, const Graph** graph) {
-  if (workload_->problem().kv_dtype != KvDtype::kBf16) {
-    return {OutcomeKind::kLaunchFailed, "fp8 KV is not supported on this device yet"};
-  }
   const auto violation = space_.violation(workload_->problem(), config);
   if (violation) return {OutcomeKind::kOverLimits, *violation};
   const Outcome room = workspace_.reserve(workspace_size(config.splits));

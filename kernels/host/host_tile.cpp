@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
-#include "kernels/bf16.h"
+#include "kernels/fp8.h"
 
 namespace mla::host {
 namespace {
@@ -16,10 +17,18 @@ int round_up_rows(int rows) {
   return (rows + kRowStep - 1) / kRowStep * kRowStep;
 }
 
-void prefetch(const uint16_t* address) {
+void prefetch(const uint8_t* address) {
 #if defined(__GNUC__)
   __builtin_prefetch(address);
 #endif
+}
+
+void copy_row(KvDtype dtype, const uint8_t* source, uint16_t* target) {
+  if (dtype == KvDtype::kBf16) {
+    std::memcpy(target, source, kHeadDim * sizeof *target);
+  } else {
+    for (int c = 0; c < kHeadDim; ++c) target[c] = fp8_to_bf16(source[c]);
+  }
 }
 
 }  // namespace
@@ -27,69 +36,73 @@ void prefetch(const uint16_t* address) {
 HostTile::HostTile(Scratch* scratch, const DecodeParams& params, CopyMode mode)
     : scratch_(*scratch),
       params_(params),
-      score_scale_(static_cast<float>(params.softmax_scale / kLn2)),
+      score_scale_(static_cast<float>(params.softmax_scale * params.kv_scale / kLn2)),
       mode_(mode),
+      copies_(mode == CopyMode::kChecked || params.kv_dtype == KvDtype::kFp8),
+      row_stride_bytes_(params.kv_row_stride * (row_bytes(params.kv_dtype) / kHeadDim)),
       page_shift_(std::countr_zero(static_cast<uint32_t>(params.page_size))),
       issued_(scratch->zero_rows),
-      upcoming_(scratch->zero_rows) {
-  if (mode_ == CopyMode::kChecked) {
-    scratch_.checked_ring.resize(size_t{kMaxStages} * kMaxTileN * kHeadDim);
-  }
-}
+      upcoming_(scratch->zero_rows) {}
 
 void HostTile::begin_group(const RowGroup& group) {
   group_rows_ = group.rows;
   request_ = group.request;
-  pending_.clear();
+  pending_count_ = 0;
   std::fill_n(scratch_.output, group.rows * kValueDim, 0.0f);
   // The softmax also computes the rows that the group lacks.
   std::fill_n(scratch_.scores, kMaxTileN * kGroupRows, 0.0f);
 }
 
 void HostTile::locate(const KvBlock& block) {
-  const auto* kv = static_cast<const uint16_t*>(params_.kv);
+  const auto* kv = static_cast<const uint8_t*>(params_.kv);
   const int32_t* pages = params_.kv_indices + params_.kv_indptr[request_];
   const int64_t in_page = params_.page_size - 1;
   for (int i = 0; i < block.rows; ++i) {
     const int64_t n = block.begin + i;
     const int64_t page = pages[n >> page_shift_];
-    const uint16_t* row = kv + ((page << page_shift_) + (n & in_page)) * params_.kv_row_stride;
+    const uint8_t* row = kv + ((page << page_shift_) + (n & in_page)) * row_stride_bytes_;
     scratch_.located[i] = row;
     prefetch(row);
   }
   // Behind the first lines, so that a row within one page does not ask for its walk twice.
-  for (int i = 0; i < block.rows; ++i) prefetch(scratch_.located[i] + kHeadDim - 1);
+  const int64_t last_byte = row_bytes(params_.kv_dtype) - 1;
+  for (int i = 0; i < block.rows; ++i) prefetch(scratch_.located[i] + last_byte);
   located_rows_ = round_up_rows(block.rows);
-  std::fill(scratch_.located + block.rows, scratch_.located + located_rows_, scratch_.zero_row);
+  const auto* zero_row = reinterpret_cast<const uint8_t*>(scratch_.zero_row);
+  std::fill(scratch_.located + block.rows, scratch_.located + located_rows_, zero_row);
 }
 
 void HostTile::issue_copy(int32_t slot) {
   const uint16_t** rows = scratch_.rows[slot];
-  if (mode_ == CopyMode::kPrefetch) {
-    std::copy_n(scratch_.located, located_rows_, rows);
+  if (!copies_) {
+    for (int i = 0; i < located_rows_; ++i) {
+      rows[i] = reinterpret_cast<const uint16_t*>(scratch_.located[i]);
+    }
     std::fill(rows + located_rows_, rows + kMaxTileN, scratch_.zero_row);
     issued_ = rows;
     return;
   }
   for (int i = 0; i < located_rows_; ++i) {
-    std::fill_n(checked_row(slot, i), kHeadDim, kBf16Nan);
-    rows[i] = checked_row(slot, i);
+    const uint8_t* source = scratch_.located[i];
+    for (int64_t line = 64; line < row_bytes(params_.kv_dtype); line += 64) prefetch(source + line);
+    if (mode_ == CopyMode::kChecked) std::fill_n(scratch_.ring[slot][i], kHeadDim, kBf16Nan);
+    rows[i] = scratch_.ring[slot][i];
+    scratch_.sources[slot][i] = source;
   }
-  pending_.push_back({slot, {scratch_.located, scratch_.located + located_rows_}});
+  pending_[pending_count_++] = {slot, located_rows_};
 }
 
 void HostTile::wait_copies(int32_t outstanding) {
-  while (pending_.size() > static_cast<size_t>(std::max(outstanding, 0))) {
-    const PendingCopy& copy = pending_.front();
-    for (size_t i = 0; i < copy.sources.size(); ++i) {
-      std::copy_n(copy.sources[i], kHeadDim, checked_row(copy.slot, static_cast<int>(i)));
+  const int retired = pending_count_ - std::max(outstanding, 0);
+  if (retired <= 0) return;
+  for (int copy = 0; copy < retired; ++copy) {
+    const auto [slot, rows] = pending_[copy];
+    for (int i = 0; i < rows; ++i) {
+      copy_row(params_.kv_dtype, scratch_.sources[slot][i], scratch_.ring[slot][i]);
     }
-    pending_.erase(pending_.begin());
   }
-}
-
-uint16_t* HostTile::checked_row(int32_t slot, int row) {
-  return scratch_.checked_ring.data() + (int64_t{slot} * kMaxTileN + row) * kHeadDim;
+  pending_count_ -= retired;
+  std::copy_n(pending_ + retired, pending_count_, pending_);
 }
 
 void HostTile::begin_scores(const KvBlock& block) {
@@ -113,12 +126,14 @@ float HostTile::log2(float value) {
 
 void HostTile::store(int row, float scale, uint16_t* output) const {
   const float* values = scratch_.output + row * kValueDim;
-  for (int c = 0; c < kValueDim; ++c) output[c] = float_to_bf16(values[c] * scale);
+  const float total = scale * params_.kv_scale;
+  for (int c = 0; c < kValueDim; ++c) output[c] = float_to_bf16(values[c] * total);
 }
 
 void HostTile::store(int row, float scale, float* output) const {
   const float* values = scratch_.output + row * kValueDim;
-  for (int c = 0; c < kValueDim; ++c) output[c] = values[c] * scale;
+  const float total = scale * params_.kv_scale;
+  for (int c = 0; c < kValueDim; ++c) output[c] = values[c] * total;
 }
 
 }  // namespace mla::host

@@ -11,12 +11,12 @@
 //   copy     the lines themselves, a few at a time inside the compute loops over the block before:
 //            a burst would fill the miss buffers and stall the loop behind it.
 // With CopyMode::kChecked rows are really copied, into a ring that reads as NaN until the wait that
-// retires the copy.
+// retires the copy. So are fp8 rows in either mode, as the bf16 that they are exactly: prefetched
+// when the copy is issued, converted at the wait.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/stage1.h"
 
@@ -58,10 +58,11 @@ struct alignas(64) Scratch {
   alignas(64) uint32_t
       weight_pairs[kMaxTileN / 2 * kGroupRows];  // P as bf16 pairs: [tile_n / 2][16]
   alignas(64) uint16_t zero_row[kHeadDim] = {};
-  const uint16_t* rows[kMaxStages][kMaxTileN];  // the ring: where a slot's rows stand
-  const uint16_t* located[kMaxTileN];           // the block whose copy comes next
-  const uint16_t* zero_rows[kMaxTileN];         // what is prefetched when nothing is left to copy
-  std::vector<uint16_t> checked_ring;           // [stages][tile_n][576], only with kChecked
+  const uint16_t* rows[kMaxStages][kMaxTileN];    // the ring: where a slot's rows stand
+  const uint8_t* located[kMaxTileN];              // the block whose copy comes next
+  const uint16_t* zero_rows[kMaxTileN];           // what is prefetched when nothing is left to copy
+  const uint8_t* sources[kMaxStages][kMaxTileN];  // of the rows that are really copied
+  alignas(64) uint16_t ring[kMaxStages][kMaxTileN][kHeadDim];  // of them; untouched without
 
   Scratch() { std::fill_n(zero_rows, kMaxTileN, zero_row); }
   Scratch(const Scratch&) = delete;
@@ -118,18 +119,20 @@ class HostTile {
  private:
   struct PendingCopy {
     int32_t slot;
-    std::vector<const uint16_t*> sources;
+    int rows;
   };
-  uint16_t* checked_row(int32_t slot, int row);
-
   const CopyMode mode_;
+  const bool copies_;  // rows are really copied
+  const int64_t row_stride_bytes_;
   const int page_shift_;
   int64_t request_ = 0;
   int located_rows_ = 0;  // padded
   int padded_rows_ = 0;
   const uint16_t* const* issued_;    // each copy is handed out to one block
   const uint16_t* const* upcoming_;  // what the block at hand prefetches
-  std::vector<PendingCopy> pending_;
+  // Room for one copy more than the ring has slots, which a test's faulty schedule issues.
+  PendingCopy pending_[kMaxStages + 1];
+  int pending_count_ = 0;
 };
 
 }  // namespace mla::host

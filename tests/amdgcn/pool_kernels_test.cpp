@@ -64,9 +64,10 @@ BOOST_AUTO_TEST_CASE(a_pool_filled_by_the_device_has_the_bits_of_one_filled_by_t
   }
   for (const char* target : kTargets) {
     const auto pool = pool_after(
-        pool_kernels(target), "fill_kernel", {}, [](const uint16_t*, int64_t* rows, uint16_t* to) {
-          return Arguments(kSeed, rows, to);
-        });
+        pool_kernels(target),
+        "fill_kernelIt",
+        {},
+        [](const uint16_t*, int64_t* rows, uint16_t* to) { return Arguments(kSeed, rows, to); });
     BOOST_CHECK_MESSAGE(pool == expected, target);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Several processes on one file, and processes that die in the middle of a commit.
+// Several processes on one file, and processes that die in the middle of a commit. The suite `full`
+// holds the full count of rows and is run under its own label.
 #define BOOST_TEST_MODULE concurrency
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,12 +19,6 @@ using namespace mla::db;
 using namespace mla::testing;
 
 namespace {
-
-struct Fixture {
-  TemporaryDirectory directory;
-  std::string path = directory.file("tuning.db");
-  KernelConfig base = make_space(sample_device()).neutral();
-};
 
 // Starts a child that exits 0 where `body` returns and 1 where it throws.
 pid_t start(const std::function<void()>& body) {
@@ -50,29 +45,39 @@ void check_sound(const Store& store) {
   }
 }
 
+struct Fixture {
+  // Each process tunes a shape of its own in `rounds` rounds, a transaction each.
+  void write_at_once(int processes, int rounds) const {
+    std::vector<pid_t> children;
+    for (int process = 0; process < processes; ++process) {
+      children.push_back(start([&, process] {
+        Store store = Store::open(path, OpenMode::kReadWrite);
+        const int64_t run = store.begin_run(sample_run());
+        const int64_t id = store.open_tuning(run, sample_key(1 + process)).id;
+        for (int round = 0; round < rounds; ++round)
+          store.save_round(id, sample_round(round, 4, base));
+        store.finish_tuning(id, sample_winner(sample_problem(1 + process), base));
+      }));
+    }
+    for (const pid_t child : children) BOOST_TEST(ended_well(child));
+    const Store store = Store::open(path, OpenMode::kReadOnly);
+    const DatabaseInfo info = store.info();
+    BOOST_TEST(info.rounds == processes * rounds);
+    BOOST_TEST(info.samples == processes * rounds * 4);
+    BOOST_TEST(info.winners == processes);
+    BOOST_TEST(info.devices == 1);
+    check_sound(store);
+  }
+
+  TemporaryDirectory directory;
+  std::string path = directory.file("tuning.db");
+  KernelConfig base = make_space(sample_device()).neutral();
+};
+
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(four_processes_create_and_write_one_file_without_a_failure, Fixture) {
-  constexpr int kProcesses = 4, kRounds = 200;
-  std::vector<pid_t> children;
-  for (int process = 0; process < kProcesses; ++process) {
-    children.push_back(start([&, process] {
-      Store store = Store::open(path, OpenMode::kReadWrite);
-      const int64_t run = store.begin_run(sample_run());
-      const int64_t id = store.open_tuning(run, sample_key(1 + process)).id;
-      for (int round = 0; round < kRounds; ++round)
-        store.save_round(id, sample_round(round, 4, base));
-      store.finish_tuning(id, sample_winner(sample_problem(1 + process), base));
-    }));
-  }
-  for (const pid_t child : children) BOOST_TEST(ended_well(child));
-  const Store store = Store::open(path, OpenMode::kReadOnly);
-  const DatabaseInfo info = store.info();
-  BOOST_TEST(info.rounds == kProcesses * kRounds);
-  BOOST_TEST(info.samples == kProcesses * kRounds * 4);
-  BOOST_TEST(info.winners == kProcesses);
-  BOOST_TEST(info.devices == 1);
-  check_sound(store);
+BOOST_FIXTURE_TEST_CASE(sixteen_processes_create_and_write_one_file_and_lose_no_row, Fixture) {
+  write_at_once(16, 40);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_reader_sees_whole_rounds_while_another_process_writes, Fixture) {
@@ -136,3 +141,11 @@ BOOST_FIXTURE_TEST_CASE(a_writer_killed_at_any_moment_loses_no_committed_round, 
   }
   BOOST_TEST(committed > 0);
 }
+
+BOOST_AUTO_TEST_SUITE(full, *boost::unit_test::disabled())
+
+BOOST_FIXTURE_TEST_CASE(sixteen_writers_of_1000_rows_lose_none, Fixture) {
+  write_at_once(16, 1000);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

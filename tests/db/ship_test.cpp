@@ -6,8 +6,10 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "db/sha256.h"
+#include "db/snapshot.h"
 #include "db/winner_text.h"
 #include "kernels/error.h"
 #include "kernels/spaces.h"
@@ -44,6 +46,14 @@ struct Fixture {
     for (const auto& entry : fs::directory_iterator(directory.path())) {
       BOOST_TEST(entry.path().string().rfind(target, 0) != 0u, entry.path().string());
     }
+  }
+
+  static void flip(const std::string& path, std::streamoff at) {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekg(at);
+    const int byte = file.get();
+    file.seekp(at);
+    file.put(static_cast<char>(byte ^ 1));
   }
 
   static std::string exported(const std::string& path) {
@@ -148,6 +158,36 @@ BOOST_AUTO_TEST_CASE(rows_that_were_changed_after_shipping_are_found) {
   fs::permissions(target, fs::perms::owner_write, fs::perm_options::add);
   execute(target, "UPDATE winner SET gain = 0.5 WHERE id = 1");
   BOOST_TEST(!sound(target));
+}
+
+BOOST_AUTO_TEST_CASE(a_bit_that_flipped_after_shipping_is_found_by_whoever_loads_the_file) {
+  ship(source, target, "test");
+  fs::permissions(target, fs::perms::owner_write, fs::perm_options::add);
+  const auto load = [&] {
+    load_snapshot(target, make_space(sample_device()), {[](const auto&) {}});
+  };
+  load();
+  const auto bytes = static_cast<std::streamoff>(fs::file_size(target));
+  for (const std::streamoff at : {std::streamoff{70}, bytes / 2, bytes - 1}) {
+    flip(target, at);
+    BOOST_CHECK_EXCEPTION(load(), Error, [](const Error& error) {
+      return std::string(error.what()).find("is not what was shipped") != std::string::npos;
+    });
+    BOOST_TEST(!sound(target));
+    flip(target, at);
+  }
+  load();
+}
+
+BOOST_AUTO_TEST_CASE(a_shipped_file_that_is_written_again_is_a_tuning_database_like_any_other) {
+  ship(source, target, "test");
+  fs::permissions(target, fs::perms::owner_write, fs::perm_options::add);
+  {
+    Store store = Store::open(target, OpenMode::kReadWrite);
+    store.begin_run(sample_run());
+  }
+  BOOST_TEST(sound(target));
+  BOOST_TEST(Store::open(target, OpenMode::kReadOnly).info().content_sha256 == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -66,6 +66,22 @@ BOOST_AUTO_TEST_CASE(every_shape_of_stage_1_is_right) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(fp8_rows_are_right_in_every_shape_of_stage_1_at_every_page_size) {
+  for (const int32_t page_size : {1, 16, 64}) {
+    Problem problem = ragged(page_size, 12, 2);
+    problem.kv_dtype = KvDtype::kFp8;
+    check_problem(problem, ragged_options(), stage1_shapes());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(fp8_rows_are_right_at_every_head_count) {
+  for (const int32_t nhead : kHeadCounts) {
+    Problem problem = ragged(1, nhead, 1);
+    problem.kv_dtype = KvDtype::kFp8;
+    check_problem(problem, ragged_options(), {config_of(1, 32, 3, 8), config_of(7, 16, 3, 4)});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_split_count_is_right_also_above_the_number_of_blocks) {
   std::vector<KernelConfig> configs;
   for (int splits = 1; splits <= 66; ++splits) configs.push_back(config_of(splits, 16, 4, 8));

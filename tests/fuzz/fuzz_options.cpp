@@ -58,6 +58,10 @@ void check_values(const std::string& text) {
   });
   expect_usage_errors_only([&] { require(parse_duration_s(text) > 0); });
   expect_usage_errors_only([&] { require(parse_shared_prefix(text).group >= 1); });
+  expect_usage_errors_only([&] {
+    const Shard shard = parse_shard(text);
+    require(shard.index >= 0 && shard.index < shard.count);
+  });
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 // The decode library through its C ABI, as a serving engine links it, on the CPU.
 #define BOOST_TEST_MODULE decode_abi
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
 #include <functional>
 
+#include "kernels/decode/decode_arguments.h"
 #include "kernels/spaces.h"
 #include "policy/mla_policy.h"
 #include "tests/kernels/decode_cases.h"
@@ -83,6 +85,20 @@ BOOST_AUTO_TEST_CASE(a_plan_of_the_policy_for_the_described_device_launches) {
   mla_policy_close(policy);
 }
 
+BOOST_AUTO_TEST_CASE(fp8_rows_are_read_with_their_scale) {
+  Problem problem;
+  problem.kv_dtype = KvDtype::kFp8;
+  const auto workload = make_workload(problem, {90, 0, 33});
+  const OpenDecode decode;
+  Tensors tensors(*workload);
+  const mla_plan plan = plan_of(split_config(3));
+  BOOST_TEST(mla_decode_launch(decode.get(), &tensors.abi, &plan, nullptr) == MLA_OK,
+             decode.message());
+  const Outcome checked =
+      check(reference_sample(workload->params(), INT64_MAX, 1), *workload, tensors.output);
+  BOOST_TEST(checked.ok(), checked.text);
+}
+
 BOOST_AUTO_TEST_CASE(without_an_lse_the_output_is_the_same) {
   const auto workload = ragged_workload();
   const OpenDecode decode;
@@ -100,7 +116,8 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
     std::function<void(mla_tensors*, mla_plan*)> change;
   };
   const Case cases[] = {
-      {"tensors", [](mla_tensors* t, mla_plan*) { t->struct_size -= 8; }},
+      {"tensors",
+       [](mla_tensors* t, mla_plan*) { t->struct_size = offsetof(mla_tensors, kv_rows) - 8; }},
       {"plan", [](mla_tensors*, mla_plan* p) { p->struct_size -= 8; }},
       {"batch", [](mla_tensors* t, mla_plan*) { t->batch = 0; }},
       {"batch", [](mla_tensors* t, mla_plan*) { t->batch = 65536; }},
@@ -108,18 +125,24 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
       {"q_len", [](mla_tensors* t, mla_plan*) { t->q_len = 9; }},
       {"max_seq_len", [](mla_tensors* t, mla_plan*) { t->max_seq_len = -1; }},
       {"page_size", [](mla_tensors* t, mla_plan*) { t->page_size = 8; }},
-      {"kv_dtype", [](mla_tensors* t, mla_plan*) { t->kv_dtype = 1; }},
+      {"kv_dtype", [](mla_tensors* t, mla_plan*) { t->kv_dtype = 2; }},
       {"softmax_scale",
        [](mla_tensors* t, mla_plan*) {
          t->softmax_scale = std::numeric_limits<float>::quiet_NaN();
        }},
-      {"kv_scale", [](mla_tensors* t, mla_plan*) { t->kv_scale = 0; }},
+      {"kv_scale", [](mla_tensors* t, mla_plan*) { t->kv_scale = 0.5f; }},
+      {"kv_scale",
+       [](mla_tensors* t, mla_plan*) {
+         t->kv_dtype = 1;
+         t->kv_scale = 0;
+       }},
       {"q", [](mla_tensors* t, mla_plan*) { t->q = nullptr; }},
       {"q_head_stride", [](mla_tensors* t, mla_plan*) { t->q_head_stride = 512; }},
       {"q_token_stride", [](mla_tensors* t, mla_plan*) { t->q_token_stride = -576; }},
       {"kv", [](mla_tensors* t, mla_plan*) { t->kv = nullptr; }},
       {"kv", [](mla_tensors* t, mla_plan*) { t->kv = static_cast<const uint8_t*>(t->kv) + 1; }},
       {"kv_row_stride", [](mla_tensors* t, mla_plan*) { t->kv_row_stride = 575; }},
+      {"kv_rows", [](mla_tensors* t, mla_plan*) { t->kv_rows = -1; }},
       {"kv_indptr", [](mla_tensors* t, mla_plan*) { t->kv_indptr = nullptr; }},
       {"kv_indices", [](mla_tensors* t, mla_plan*) { t->kv_indices = nullptr; }},
       {"last_page_len", [](mla_tensors* t, mla_plan*) { t->last_page_len = nullptr; }},
@@ -146,6 +169,22 @@ BOOST_AUTO_TEST_CASE(every_argument_out_of_range_is_named_and_nothing_is_launche
     BOOST_TEST(message.rfind(wrong.named, 0) == 0u, message + " names " + wrong.named);
     BOOST_TEST((tensors.output == Tensors(*workload).output));
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_rows_of_the_pool_reach_the_device_and_may_lie_beyond_an_older_struct) {
+  const auto workload = ragged_workload();
+  Tensors tensors(*workload);
+  const mla_plan plan = plan_of(split_config(2));
+  const auto device = open_device("cpu");
+  const auto rows = [&] {
+    return read_arguments(&tensors.abi, &plan, device->space(), 2).params.kv_rows;
+  };
+  tensors.abi.kv_rows = 4096;
+  BOOST_TEST(rows() == 4096);
+  tensors.abi.struct_size = offsetof(mla_tensors, kv_rows);
+  BOOST_TEST(rows() == 0);
+  const OpenDecode decode;
+  BOOST_TEST(mla_decode_launch(decode.get(), &tensors.abi, &plan, nullptr) == MLA_OK);
 }
 
 BOOST_AUTO_TEST_CASE(a_launch_without_structs_or_with_a_stream_is_refused_with_the_reason) {

@@ -71,7 +71,8 @@ class Tensors {
     abi.q_len = params.q_len;
     abi.page_size = params.page_size;
     abi.softmax_scale = params.softmax_scale;
-    abi.kv_scale = 1;
+    abi.kv_dtype = static_cast<int32_t>(params.kv_dtype);
+    abi.kv_scale = params.kv_scale;
     abi.max_seq_len = max_seq_len;
     abi.q = params.q;
     abi.q_token_stride = params.q_token_stride;

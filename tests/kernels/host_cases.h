@@ -73,8 +73,10 @@ inline const std::vector<int32_t> kQLens = {1, 2, 3, 4, 5, 6, 7, 8};
 inline const std::vector<std::vector<int64_t>> kLengths = {
     {0, 0}, {1, 1}, {15, 15}, {64, 64}, {65, 65}, {1000, 1000}, {0, 1, 700, 65, 3}};
 
+inline const std::vector<KvDtype> kDtypes = {KvDtype::kBf16, KvDtype::kFp8};
+
 inline std::vector<size_t> problem_sizes() {
-  return {kPageSizes.size(), kHeads.size(), kQLens.size(), kLengths.size()};
+  return {kPageSizes.size(), kHeads.size(), kQLens.size(), kLengths.size(), kDtypes.size()};
 }
 
 inline std::shared_ptr<const Workload> problem_of(const Choice& choice) {
@@ -82,13 +84,16 @@ inline std::shared_ptr<const Workload> problem_of(const Choice& choice) {
   problem.page_size = kPageSizes[choice[0]];
   problem.nhead = kHeads[choice[1]];
   problem.q_len = kQLens[choice[2]];
+  problem.kv_dtype = kDtypes[choice[4]];
   return make_workload(problem, kLengths[choice[3]]);
 }
 
-// Three problems on which every configuration is tried: pages of one row with few heads; ragged
-// requests with one shorter than its splits; several query positions and row groups.
+// Problems on which every configuration is tried: pages of one row with few heads, bf16 and fp8;
+// ragged requests with one shorter than its splits; several query positions and row groups.
 inline std::vector<std::shared_ptr<const Workload>> configured_problems() {
   Problem small;
+  Problem fp8;
+  fp8.kv_dtype = KvDtype::kFp8;
   Problem ragged;
   ragged.page_size = 16;
   Problem wide;
@@ -97,7 +102,8 @@ inline std::vector<std::shared_ptr<const Workload>> configured_problems() {
   wide.page_size = 64;
   return {make_workload(small, {333, 333}),
           make_workload(ragged, {0, 5, 1100}),
-          make_workload(wide, {129, 300})};
+          make_workload(wide, {129, 300}),
+          make_workload(fp8, {333, 70})};
 }
 
 }  // namespace mla::test

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "kernels/bf16.h"
+#include "kernels/fp8.h"
 #include "kernels/workload.h"
 
 using namespace mla;
@@ -62,6 +62,23 @@ BOOST_AUTO_TEST_CASE(the_rope_columns_weigh_but_are_not_values) {
   const ReferenceRow row = reference_row(data.params(), 0, 0);
   BOOST_TEST(row.out.size() == 512u);
   BOOST_TEST(row.out[511] == 7, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(fp8_rows_are_multiplied_by_their_scale_as_keys_and_as_values) {
+  TwoRows data;
+  data.q[0] = float_to_bf16(2);
+  std::vector<uint8_t> rows(2 * kHeadDim, 0);
+  rows[kHeadDim] = float_to_fp8(4);  // row 0 of the request: 4 * 0.25 = 1, logit 1
+  rows[0] = float_to_fp8(12);        // row 1: 3, logit 3
+  DecodeParams p = data.params();
+  p.kv_dtype = KvDtype::kFp8;
+  p.kv_scale = 0.25f;
+  p.kv = rows.data();
+  const ReferenceRow row = reference_row(p, 0, 0);
+  const double weight = std::exp(3.0) / (std::exp(1.0) + std::exp(3.0));
+  BOOST_TEST(row.out[0] == (1 - weight) * 1 + weight * 3, boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(row.lse == std::log(std::exp(1.0) + std::exp(3.0)),
+             boost::test_tools::tolerance(1e-12));
 }
 
 BOOST_AUTO_TEST_CASE(the_last_query_positions_are_causal) {

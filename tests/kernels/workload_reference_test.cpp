@@ -22,7 +22,8 @@ BOOST_AUTO_TEST_CASE(rows_made_again_are_the_rows_of_the_pool) {
                            "batch=3 nhead=4 seq_len=130 q_len=2 page_size=64",
                            "batch=9 nhead=12 seq_len=100 shared_prefix=64/4 page_size=16",
                            "batch=4 nhead=8 seq_len=90 imbalance=4",
-                           "batch=2 nhead=2 seq_len=40 pool=large"}) {
+                           "batch=2 nhead=2 seq_len=40 pool=large",
+                           "batch=2 nhead=4 seq_len=70 kv_dtype=fp8"}) {
     const Problem problem = parse_problem(text);
     WorkloadOptions options;
     options.seed = 7;

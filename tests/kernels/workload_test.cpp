@@ -6,24 +6,33 @@
 #include <cmath>
 #include <set>
 
-#include "kernels/bf16.h"
 #include "kernels/error.h"
+#include "kernels/fp8.h"
 #include "kernels/reference.h"
 
 using namespace mla;
 
 namespace {
 
-bool is_nan_row(const uint16_t* row) {
+float element(const Workload& workload, int64_t row, int i) {
+  const void* pool = workload.params().kv;
+  const int64_t offset = row * kHeadDim + i;
+  if (workload.problem().kv_dtype == KvDtype::kFp8) {
+    return fp8_to_float(static_cast<const uint8_t*>(pool)[offset]);
+  }
+  return bf16_to_float(static_cast<const uint16_t*>(pool)[offset]);
+}
+
+bool is_nan_row(const Workload& workload, int64_t row) {
   for (int i = 0; i < kHeadDim; ++i) {
-    if (!std::isnan(bf16_to_float(row[i]))) return false;
+    if (!std::isnan(element(workload, row, i))) return false;
   }
   return true;
 }
 
-bool is_finite_row(const uint16_t* row) {
+bool is_finite_row(const Workload& workload, int64_t row) {
   for (int i = 0; i < kHeadDim; ++i) {
-    if (!std::isfinite(bf16_to_float(row[i]))) return false;
+    if (!std::isfinite(element(workload, row, i))) return false;
   }
   return true;
 }
@@ -51,17 +60,17 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 BOOST_AUTO_TEST_CASE(every_row_in_use_is_finite_and_every_other_row_is_nan) {
   for (const char* text : {"batch=3 nhead=2 seq_len=100",
+                           "batch=3 nhead=2 seq_len=100 kv_dtype=fp8",
                            "batch=5 nhead=2 seq_len=70 page_size=16 imbalance=2",
                            "batch=9 nhead=2 seq_len=200 page_size=64 shared_prefix=128/4"}) {
     WorkloadOptions options;
     options.seed = 5;
     const Workload workload(parse_problem(text), options);
     const std::set<int64_t> used = rows_in_use(workload);
-    const auto* pool = static_cast<const uint16_t*>(workload.params().kv);
     const int64_t rows = workload.pool_pages() * workload.problem().page_size;
     for (int64_t row = 0; row < rows; ++row) {
-      const uint16_t* values = pool + row * kHeadDim;
-      BOOST_TEST_REQUIRE((used.count(row) == 1 ? is_finite_row(values) : is_nan_row(values)));
+      BOOST_TEST_REQUIRE(
+          (used.count(row) == 1 ? is_finite_row(workload, row) : is_nan_row(workload, row)));
     }
   }
 }
@@ -125,8 +134,8 @@ BOOST_AUTO_TEST_CASE(a_large_pool_passes_32_bit_offsets_without_taking_its_size_
   }
   BOOST_TEST(widest * 2 > int64_t{1} << 32);
   const auto* pool = static_cast<const uint16_t*>(p.kv);
-  BOOST_TEST(is_finite_row(pool + widest));
-  BOOST_TEST(is_nan_row(pool + widest - kHeadDim));
+  BOOST_TEST(is_finite_row(workload, widest / kHeadDim));
+  BOOST_TEST(is_nan_row(workload, widest / kHeadDim - 1));
 }
 
 BOOST_AUTO_TEST_CASE(the_same_seed_makes_the_same_inputs_and_another_seed_others) {
@@ -143,25 +152,32 @@ BOOST_AUTO_TEST_CASE(the_same_seed_makes_the_same_inputs_and_another_seed_others
 // The point of the spikes: a kernel that drops one of these rows cannot pass.
 BOOST_AUTO_TEST_CASE(dropping_any_spiked_row_moves_its_output_by_more_than_10_percent) {
   for (const char* text : {"batch=2 nhead=12 seq_len=1000",
+                           "batch=2 nhead=12 seq_len=1000 kv_dtype=fp8",
                            "batch=1 nhead=1 seq_len=5000",
                            "batch=2 nhead=3 seq_len=65 q_len=4"}) {
     WorkloadOptions options;
     options.seed = 9;
     options.spike_splits = 5;
     const Workload workload(parse_problem(text), options);
-    auto* pool = static_cast<uint16_t*>(const_cast<void*>(workload.params().kv));
+    auto* pool = static_cast<uint8_t*>(const_cast<void*>(workload.params().kv));
     const DecodeParams p = workload.params();
+    const int64_t bytes = row_bytes(p.kv_dtype);
     BOOST_TEST(!workload.spikes().empty());
     for (size_t i = 0; i < workload.spikes().size(); i += 1 + workload.spikes().size() / 25) {
       const Workload::SpikeRow& spike = workload.spikes()[i];
       const int64_t token = spike.request * p.q_len + spike.t;
       const ReferenceRow whole = reference_row(p, token, spike.head);
       // The row's weight vanishes: its rope part is turned against the query.
-      uint16_t* row = pool + spike.pool_row * kHeadDim;
+      uint8_t* row = pool + spike.pool_row * bytes;
+      std::vector<uint16_t> values(kHeadDim);
+      fill_base_row(options.seed, spike.pool_row, values.data());
       const uint16_t* q = p.q + token * p.q_token_stride + spike.head * p.q_head_stride;
-      for (int d = kValueDim; d < kHeadDim; ++d) row[d] = float_to_bf16(-20 * bf16_to_float(q[d]));
+      for (int d = kValueDim; d < kHeadDim; ++d) {
+        values[static_cast<size_t>(d)] = float_to_bf16(-15 * bf16_to_float(q[d]));
+      }
+      store_row(p.kv_dtype, values.data(), row);
       const ReferenceRow dropped = reference_row(p, token, spike.head);
-      std::copy(spike.values.begin(), spike.values.end(), row);
+      std::copy(spike.bytes.begin(), spike.bytes.end(), row);
       BOOST_TEST(distance(whole.out, dropped.out) > 0.1, text << " row " << spike.n);
     }
   }

@@ -123,6 +123,8 @@ BOOST_AUTO_TEST_CASE(a_newer_schema_is_one_warning_and_the_default) {
 }
 
 BOOST_AUTO_TEST_CASE(no_path_at_all_is_one_warning_and_the_default) {
+  const Environment no_home("XDG_DATA_HOME", "/nonexistent");
+  const Environment no_system("XDG_DATA_DIRS", "/nonexistent");
   check_default_with_one_warning(OpenPolicy(), "MLA_TUNE_DB");
   check_default_with_one_warning(OpenPolicy(std::vector<std::string>{}), "no database given");
 }

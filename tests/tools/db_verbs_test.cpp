@@ -106,6 +106,47 @@ BOOST_AUTO_TEST_CASE(info_of_several_files_shows_which_one_answers) {
   BOOST_TEST(one_lost.out.find("1       2        2  " + own) != std::string::npos, one_lost.out);
 }
 
+BOOST_AUTO_TEST_CASE(check_lists_the_rows_that_a_device_cannot_use_and_the_fields_that_differ) {
+  const std::string database = tuned("tuning.db", "1,2");
+  const auto checked = [&](const std::string& device) {
+    return expect(0, {"db", "check", "--db", database, "--device", device}).out;
+  };
+  BOOST_TEST(
+      checked(kDevice).find("2 rows answer, 0 of them to be verified again; 0 unreachable") !=
+          std::string::npos,
+      checked(kDevice));
+  const std::string other = checked("analytic:cus=132,xcds=8");
+  BOOST_TEST(other.find("compute_units  132") != std::string::npos, other);
+  BOOST_TEST(other.find("2  rejected") != std::string::npos, other);
+  BOOST_TEST(
+      other.find("batch=2 nhead=12 seq_len=1024  compute_units 256, here 132") != std::string::npos,
+      other);
+  BOOST_TEST(other.find("0 rows answer, 0 of them to be verified again; 2 unreachable") !=
+             std::string::npos);
+  const std::string json =
+      expect(0, {"db", "check", "--db", database, "--device", "analytic:cus=132,xcds=8", "--json"})
+          .out;
+  BOOST_TEST(json.find("\"reason\": \"compute_units 256, here 132\"") != std::string::npos, json);
+}
+
+BOOST_AUTO_TEST_CASE(a_system_file_answers_below_the_users_own_and_info_says_which) {
+  std::filesystem::create_directories(directory.path() / "system/mla-tune");
+  std::filesystem::rename(tuned("a.db", "1,2"), directory.path() / "system/mla-tune/tuned.db");
+  ProgramOptions as;
+  as.environment = {{"XDG_DATA_DIRS", directory.file("system")},
+                    {"XDG_DATA_HOME", directory.file("home")}};
+  BOOST_TEST(answers({}, "1", as));
+  expect(0, {"run", "--device", kDevice, "--batch", "2", "--seq-len", "1024", "-q"}, as);
+  const std::string own = directory.file("home/mla-tune/tuning.db");
+  BOOST_TEST(std::filesystem::exists(own));
+  const std::string out = expect(0, {"db", "info", "-v"}, as).out;
+  BOOST_TEST(out.find("0       2        1  " + directory.file("system/mla-tune/tuned.db")) !=
+                 std::string::npos,
+             out);
+  BOOST_TEST(out.find("1       1        1  " + own) != std::string::npos, out);
+  BOOST_TEST(out.find("1      1  batch=2 ") != std::string::npos, out);
+}
+
 BOOST_AUTO_TEST_CASE(merged_files_answer_the_shapes_of_both) {
   const std::string one = tuned("one.db", "1"), two = tuned("two.db", "2");
   const std::string all = directory.file("all.db");
@@ -172,6 +213,7 @@ BOOST_AUTO_TEST_CASE(an_action_refuses_what_it_has_no_use_for_and_names_what_it_
   expect_usage({"db", "prune", "-o", "x"}, "prune: takes no --output");
   expect_usage({"db", "export", "--json"}, "export: takes no --json");
   expect_usage({"db", "ship", "-n"}, "ship: takes no --dry-run");
+  expect_usage({"db", "info", "--device", "cpu"}, "info: takes no --device");
   expect_usage({"db", "miss", "--from", "/nonexistent/m"},
                "cannot read /nonexistent/m: No such file or directory");
 }

@@ -74,6 +74,10 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_no_list_of_misses_is_named_with_its_line) {
   expect_refused("# mla-tune misses 1: forgotten=0\n", "misses.txt:1: 'forgotten=0'");
   expect_refused(header + "x\t0.000\tbatch=8 nhead=12 seq_len=1\n", "misses.txt:2: 'x'");
   expect_refused(header + "1\tnan\tbatch=8 nhead=12 seq_len=1\n", "misses.txt:2: 'nan'");
+  // Two of these would not add up to a number.
+  expect_refused(header + "9223372036854775807\t0.000\tbatch=8 nhead=12 seq_len=1\n",
+                 "is not a count");
+  expect_refused(header + "1\t1e308\tbatch=8 nhead=12 seq_len=1\n", "is not a time");
   expect_refused(header + "1\t0.000\tbatch=8\n", "misses.txt:2: a problem needs");
 }
 

@@ -54,9 +54,9 @@ BOOST_AUTO_TEST_CASE(usage_errors_are_one_line_that_names_the_option_and_the_val
       2,
       "mla-tune run: --preset: 'quik' is not one of quick, seed, serving, roof, did you mean "
       "'quick'?");
-  expect_error({"run", "--kv-dtype", "fp8"},
+  expect_error({"run", "--kv-dtype", "fp4"},
                2,
-               "mla-tune run: --kv-dtype: fp8 is not supported on this device yet; use bf16");
+               "mla-tune run: --kv-dtype: 'fp4' is not one of bf16, fp8, did you mean 'fp8'?");
   expect_error({"run", "--shared-prefix", "100", "--seq-len", "50", "--device", "analytic"},
                2,
                "mla-tune run: shared_prefix: 100 is not in 0..50",

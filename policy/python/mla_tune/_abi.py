@@ -86,7 +86,7 @@ class Tensors(Sized):
                  ("kv_indptr", ctypes.c_void_p), ("kv_indices", ctypes.c_void_p),
                  ("last_page_len", ctypes.c_void_p), ("out", ctypes.c_void_p),
                  ("lse", ctypes.c_void_p), ("workspace", ctypes.c_void_p),
-                 ("workspace_bytes", ctypes.c_int64)])
+                 ("workspace_bytes", ctypes.c_int64), ("kv_rows", ctypes.c_int64)])
 
 
 def _library_path(name: str) -> str:

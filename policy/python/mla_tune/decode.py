@@ -145,6 +145,7 @@ def _tensors(q: Any, kv: Any, kv_indptr: Any, kv_indices: Any, last_page_len: An
     tensors = Tensors(batch=batch, nhead=nhead, q_len=tokens // batch, page_size=_kv_page_size(kv_view),
                       kv_scale=1.0, q=q_view.pointer, q_token_stride=_stride(q_view, 0, _HEAD_DIM),
                       q_head_stride=_stride(q_view, 1, _HEAD_DIM), kv=kv_view.pointer, kv_row_stride=_kv_row_stride(kv_view),
+                      kv_rows=kv_view.shape[0] * _kv_page_size(kv_view),
                       kv_indptr=indices[0].pointer, kv_indices=indices[1].pointer,
                       last_page_len=indices[2].pointer, out=out_view.pointer)
     views = [q_view, kv_view, *indices, out_view]

@@ -55,7 +55,8 @@ class Policy:
     def __init__(self, arch: str, compute_units: int, xcds: int = 1, partition: str = "", group_rows: int = 16,
                  local_memory_bytes: int = 0,
                  paths: Optional[Sequence[Union[str, bytes, os.PathLike]]] = None) -> None:
-        """`paths`: database files, a later one's rows win; None takes MLA_TUNE_DB. A file that cannot be used is a
+        """`paths`: database files, a later one's rows win; None takes MLA_TUNE_DB,
+        else the installed file and the user's own. A file that cannot be used is a
         RuntimeWarning and its shapes get the default policy."""
         self._library = _library()
         self._handle = ctypes.c_void_p()

@@ -32,6 +32,7 @@ static void fill_tensors(mla_tensors* tensors) {
   tensors->q_head_stride = kRowWidth;
   tensors->kv = kv;
   tensors->kv_row_stride = kRowWidth;
+  tensors->kv_rows = 1;
   tensors->kv_indptr = indptr;
   tensors->kv_indices = indices;
   tensors->last_page_len = last_page_len;

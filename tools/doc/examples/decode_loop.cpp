@@ -96,6 +96,7 @@ struct Engine {
     tensors.q_head_stride = kRowWidth;
     tensors.kv = cache.rows.data();
     tensors.kv_row_stride = kRowWidth;
+    tensors.kv_rows = kBatch * kMostRows;
     tensors.last_page_len = cache.last_page_len.data();
     tensors.out = out.data();
     tensors.workspace =
