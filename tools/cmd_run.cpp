@@ -183,9 +183,10 @@ int cmd_run(const Options& given) {
   const auto [problems, database] = assignment(options, first);
   const std::vector<KernelConfig> only = only_configs(options, first.space(), problems);
   if (options.dry_run) {
-    return print_plan(options,
-                      make_plan(first, problems, only, database),
-                      fmt::format("{}", fmt::join(specs, " ")));
+    return print_plan(
+        options,
+        make_plan(first, problems, only, options.search == "small" && only.empty(), database),
+        fmt::format("{}", fmt::join(specs, " ")));
   }
   RunDocument run;
   run.command_line = options.command_line;

@@ -8,6 +8,7 @@
 
 #include "policy/default_policy.h"
 #include "tools/results.h"
+#include "tuner/robust.h"
 
 namespace mla::tools {
 namespace {
@@ -104,6 +105,9 @@ bool keep(const VerifiedWinner& verified,
   key.environment = source.environment();
   key.problem = record.problem;
   key.protocol = fmt::format("{} run={}", kProtocol, run_id);
+  if (record.problem.seq_len == 0) {
+    key.protocol += tuner::plan_protocol(tuner::plan_lengths(verified.stored.summary.protocol));
+  }
   const int64_t tuning_id = store->open_tuning(run_id, key).id;
   if (!verified.comparison.legs.empty()) {
     for (const db::RoundRecord& round : rounds_of(verified.comparison)) {

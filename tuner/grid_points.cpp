@@ -110,7 +110,7 @@ std::vector<Problem> disagreement_points(
         const size_t a = cell.corners[i], b = cell.corners[k];
         const Problem &p = points[a].problem, &q = points[b].problem;
         const bool neighbours = (p.batch == q.batch) != (p.seq_len == q.seq_len);
-        if (!neighbours || !points[a].here || !points[b].here) continue;
+        if (!neighbours || (!points[a].here && !points[b].here)) continue;
         if (!loses(points[a], points[b], losses(b)) || !loses(points[b], points[a], losses(a))) {
           continue;
         }

@@ -15,6 +15,8 @@ namespace {
 using Terms = std::array<double, Prior::kTerms>;
 
 constexpr size_t kFewestTimings = 3 * Prior::kTerms;
+// One time that is far off bends a least-squares fit: fitted again without those.
+constexpr int kTrims = 4;
 // Coordinate descent on six unknowns: far past the point where anything moves.
 constexpr int kSweeps = 2000;
 // Spreads below the model that are still taken for a lucky configuration, and the least factor.
@@ -79,22 +81,39 @@ Terms least_squares(const std::vector<Terms>& rows) {
   return cost;
 }
 
+std::vector<double> log_ratios(const Terms& cost, const std::vector<Terms>& rows) {
+  std::vector<double> ratios;
+  for (const Terms& row : rows) ratios.push_back(std::log(std::max(sum(cost, row), 1e-9)));
+  return ratios;
+}
+
 }  // namespace
 
 std::optional<Prior> Prior::fit(const Space& space, const std::vector<Timing>& timings) {
   const std::vector<Timing> fastest = fastest_by_splits(timings);
   if (fastest.size() < kFewestTimings) return std::nullopt;
-  std::vector<Terms> rows;
+  std::vector<Terms> rows;  // of a time of 1
   for (const Timing& timing : fastest) {
     rows.push_back(terms_of(space, timing.problem, timing.config));
     for (double& term : rows.back()) term /= timing.time_us;
   }
   Prior prior;
-  prior.cost_us_ = least_squares(rows);
-  std::vector<double> deviations;
-  for (const Terms& row : rows) deviations.push_back(std::abs(std::log(sum(prior.cost_us_, row))));
-  prior.spread_ = kMadToDeviation * median(std::move(deviations));
+  std::vector<Terms> kept = rows;
+  for (int trim = 0; trim < kTrims; ++trim) {
+    prior.cost_us_ = least_squares(kept);
+    std::vector<double> deviations = log_ratios(prior.cost_us_, rows);
+    const double center = median(deviations);
+    for (double& deviation : deviations) deviation = std::abs(deviation - center);
+    prior.spread_ = kMadToDeviation * median(deviations);
+    kept.clear();
+    for (size_t i = 0; i < rows.size(); ++i)
+      if (deviations[i] <= prior.furthest()) kept.push_back(rows[i]);
+  }
   return prior;
+}
+
+double Prior::furthest() const {
+  return std::max(kSpreads * spread_, kLeastFactor);
 }
 
 double Prior::time_us(const Space& space,
@@ -105,7 +124,7 @@ double Prior::time_us(const Space& space,
 
 bool Prior::calls_impossible(const Space& space, const Timing& timing) const {
   const double model_us = time_us(space, timing.problem, timing.config);
-  return std::log(model_us / timing.time_us) > std::max(kSpreads * spread_, kLeastFactor);
+  return std::log(model_us / timing.time_us) > furthest();
 }
 
 }  // namespace mla::tuner

@@ -39,6 +39,8 @@ class Prior {
   double spread() const { return spread_; }
 
  private:
+  double furthest() const;  // from the model, as a logarithm, of what is still believed
+
   std::array<double, kTerms> cost_us_{};  // per unit of each term
   double spread_ = 0;
 };

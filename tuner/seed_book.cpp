@@ -8,7 +8,6 @@
 namespace mla::tuner {
 namespace {
 
-constexpr size_t kSeeds = 14;
 constexpr size_t kFamilySample = 34;
 
 }  // namespace
@@ -39,7 +38,7 @@ void SeedBook::add(const std::vector<Timing>& timings) {
 
 std::vector<KernelConfig> SeedBook::seeds_for(const Problem& problem, uint64_t seed) const {
   std::vector<KernelConfig> seeds =
-      seed_configs(source_.space(), problem, known_, prior_ ? &*prior_ : nullptr, kSeeds);
+      seed_configs(source_.space(), problem, known_, prior_ ? &*prior_ : nullptr, kSmallSeeds);
   if (families_.count(family_key(problem)) != 0) return seeds;
   std::vector<KernelConfig> sample = source_.list(problem).configs;
   shuffle(&sample, seed);

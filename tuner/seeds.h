@@ -13,6 +13,11 @@
 
 namespace mla::tuner {
 
+// Configurations that a small search begins with, and neighbours that it measures beside them: two
+// steps in all knobs. The first shape of a family begins with a sample of the space as well.
+inline constexpr size_t kSmallSeeds = 14;
+inline constexpr size_t kSmallSteps = 30;
+
 // The best configuration of a shape that was tuned, whether or not it beat the default there.
 struct KnownWinner {
   Problem problem;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "policy/default_policy.h"
+#include "tuner/seeds.h"
 
 namespace mla::tuner {
 namespace {
@@ -14,9 +15,6 @@ constexpr int kProbeRounds = 3;
 
 // Rounds of all rungs of a population, in rounds of all its members: each keeps a third.
 constexpr double kHalvingRounds = 1.5 * kRungRounds;
-
-// Neighbours that a small search measures beside its seeds: two steps in all knobs.
-constexpr size_t kSmallSteps = 30;
 
 // Room for samples that take longer than those so far.
 constexpr double kTimeReserve = 1.2;

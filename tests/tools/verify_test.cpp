@@ -173,13 +173,13 @@ BOOST_FIXTURE_TEST_CASE(a_plan_for_unknown_lengths_is_timed_at_each_of_its_lengt
   // A longer ring's fill costs more than it saves on a short loop (analytic_source.h).
   KernelConfig plan = policy::DefaultPolicy(source.space())(shape(8));
   plan.wait = Wait::kPartial;
-  ship(source, plan_shape(), plan, source.environment(), 0, "lengths={65536:1 262144:1}");
+  ship(source, plan_shape(), plan, source.environment(), 0, "test lengths={131072:1 262144:1}");
   const std::vector<VerifiedWinner> held = verify(source);
   BOOST_TEST_REQUIRE(held.size() == 1u);
   BOOST_TEST(name(held[0].state) == "held");
-  BOOST_TEST(held[0].text == "worst at seq_len=65536");
+  BOOST_TEST(held[0].text == "worst at seq_len=131072");
 
-  ship(source, plan_shape(), plan, source.environment(), 0, "lengths={1024:1 262144:1}");
+  ship(source, plan_shape(), plan, source.environment(), 0, "test lengths={1024:1 262144:1}");
   const std::vector<VerifiedWinner> lost = verify(source);
   BOOST_TEST(name(lost.at(0).state) == "lost");
   BOOST_TEST(lost.at(0).text == "worst at seq_len=1024");

@@ -3,6 +3,7 @@
 #define BOOST_TEST_MODULE prior
 #include "tuner/prior.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
