@@ -4,6 +4,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -72,7 +73,10 @@ class Merger {
     map_rows("run", fields(RunInfo{}));
     map_rows("problem", fields(Problem{}));
     map_rows("candidate", fields(KernelConfig{}));
-    c_.execute("CREATE TEMP TABLE tuning_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)");
+    for (const char* map : {"tuning_map", "known_map"}) {
+      c_.execute(std::string("CREATE TEMP TABLE ") + map +
+                 " (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)");
+    }
     for (const int64_t tuning : ids("SELECT id FROM source.tuning ORDER BY id")) add(tuning);
     copy_evidence();
     reconcile();
@@ -117,17 +121,22 @@ class Merger {
     const int64_t run_id = integer(5), finished = integer(6);
     // The same key with other evidence is another piece of work.
     for (int copy = 1; const int64_t held = tuning_of(key); ++copy) {
-      if (evidence("main", held) == evidence("source", old)) {
+      if (holds_evidence(held, old)) {
         ++merged_.tunings_known;
-        return;
+        return remember("known_map", old, held);
       }
       key[3].value = protocol + " merged=" + source_id_ + "/" + std::to_string(copy);
     }
     const int64_t id = find_or_begin_tuning(c_, key, run_id).id;
-    c_.execute("INSERT INTO temp.tuning_map VALUES (" + std::to_string(old) + ", " +
-               std::to_string(id) + "); UPDATE main.tuning SET finished = " +
-               std::to_string(finished) + " WHERE id = " + std::to_string(id));
+    remember("tuning_map", old, id);
+    c_.execute("UPDATE main.tuning SET finished = " + std::to_string(finished) +
+               " WHERE id = " + std::to_string(id));
     ++merged_.tunings_added;
+  }
+
+  void remember(const std::string& map, int64_t old, int64_t id) {
+    c_.execute("INSERT INTO temp." + map + " VALUES (" + std::to_string(old) + ", " +
+               std::to_string(id) + ")");
   }
 
   int64_t tuning_of(const Fields& key) {
@@ -138,20 +147,36 @@ class Merger {
     return query.executeStep() ? query.getColumn(0).getInt64() : 0;
   }
 
-  // Equal for equal rounds, times and verdicts.
-  std::string evidence(const std::string& schema, int64_t tuning_id) {
+  // Whether a tuning of the target is one of the source, with pooled answers and crossings since.
+  bool holds_evidence(int64_t target, int64_t source) {
+    const std::vector<std::string> held = winners("main", target);
+    const std::vector<std::string> brought = winners("source", source);
+    return rounds("main", target) == rounds("source", source) &&
+           std::includes(held.begin(), held.end(), brought.begin(), brought.end());
+  }
+
+  // Equal for equal rounds and times of a search and its final.
+  std::string rounds(const std::string& schema, int64_t tuning_id) {
     const std::string of = schema + ".";
     SQLite::Statement& query = c_.statement(
-        "SELECT (SELECT count(*) || printf(' %.17g', total(s.time_us)) FROM " + of +
-        "sample AS s JOIN " + of +
-        "round AS r ON r.id = s.round_id WHERE r.tuning_id = ?1)"
-        " || (SELECT ' ' || count(*) || printf(' %.17g %.17g %.17g', total(gain), total(p_value),"
-        " total(expected_us)) || ' ' || total(rounds) || ' ' || total(wins) ||"
-        " coalesce(group_concat(verdict || status), '') FROM " +
-        of + "winner WHERE tuning_id = ?1)");
+        "SELECT count(*) || printf(' %.17g', total(s.time_us)) FROM " + of + "sample AS s JOIN " +
+        of + "round AS r ON r.id = s.round_id WHERE r.tuning_id = ? AND r.phase <> 'cross'");
     query.bind(1, tuning_id);
     query.executeStep();
     return query.getColumn(0).getString();
+  }
+
+  // One text a winner, sorted.
+  std::vector<std::string> winners(const std::string& schema, int64_t tuning_id) {
+    SQLite::Statement& query = c_.statement(
+        "SELECT printf('%.17g %.17g %.17g %d %d %s %s', gain, p_value, expected_us, rounds, wins,"
+        " verdict, status) FROM " +
+        schema + ".winner WHERE tuning_id = ?");
+    query.bind(1, tuning_id);
+    std::vector<std::string> texts;
+    while (query.executeStep()) texts.push_back(query.getColumn(0).getString());
+    std::sort(texts.begin(), texts.end());
+    return texts;
   }
 
   // Of the tunings in tuning_map. Winners in the order of the source, so that its current ones stay
@@ -174,9 +199,11 @@ class Merger {
         " SELECT t.new, c.new, o.kind, o.text, o.crashes FROM source.outcome AS o"
         " JOIN tuning_map AS t ON t.old = o.tuning_id"
         " JOIN candidate_map AS c ON c.old = o.candidate_id");
-    c_.execute("INSERT INTO main.loss (tuning_id, candidate_id, " + loss +
+    // A known tuning may have met more of its neighbours' winners in the source.
+    c_.execute("INSERT OR IGNORE INTO main.loss (tuning_id, candidate_id, " + loss +
                ") SELECT t.new, c.new, " + loss +
-               " FROM source.loss AS l JOIN tuning_map AS t ON t.old = l.tuning_id"
+               " FROM source.loss AS l JOIN (SELECT * FROM tuning_map UNION ALL"
+               " SELECT * FROM known_map) AS t ON t.old = l.tuning_id"
                " JOIN candidate_map AS c ON c.old = l.candidate_id");
     c_.execute("INSERT INTO main.winner (tuning_id, config_id, default_id, finalist_id, " + winner +
                ") SELECT t.new, c.new, d.new, f.new, " + winner +

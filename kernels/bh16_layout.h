@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Shared memory of a bh16 stage-1 workgroup on NVIDIA, as numbers for host and device. A workgroup
-// is one or two teams; each has a ring of KV stages, two buffers for the exchange of partial
-// scores, the rings of prefetched row numbers, and the ring's barriers.
+// is one or two teams of consumers, each for 16 query rows. Two teams of a row group of 16 take the
+// blocks in turn, each with a ring of KV stages of its own; those of a row group of 32 read every
+// stage of one ring, each for its half of the rows.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/config.h"
 #include "kernels/problem.h"
 
 namespace mla {
 
 inline constexpr int kWarpsPerTeam = 4;  // consumers; what the knob stage1_warps counts
 inline constexpr int kTeamThreads = 32 * kWarpsPerTeam;
+inline constexpr int kTeamRows = 16;
 // A warp issues bulk copies of scattered rows one by one, about 80 cycles each, and memory delivers
 // a row to an SM every 67 (H200): one producer warp cannot keep up.
-inline constexpr int kProducersPerTeam = 2;
+inline constexpr int kProducersPerRing = 2;
 inline constexpr int kRowBytes = 2 * kHeadDim;  // bf16
 // Rows lie close together, as copies into shared memory want: with 16 bytes between rows most of
 // them begin within a line of 128 bytes, and an H200 copies scattered rows 5 % slower from memory
@@ -30,34 +33,45 @@ static_assert(kRowLines * kLineBytes == kRowBytes && kRowLines % 8 == 1);
 inline constexpr int kFp8RowBytes = kHeadDim;
 inline constexpr int kFp8RowPitch = kFp8RowBytes + 16;
 static_assert(kFp8RowPitch / 16 % 2 == 1);
-// Rows whose numbers a team fetches before the rows themselves. A number waits in the same queue of
-// the memory system as the rows in flight, so it has to be further ahead than the ring is deep.
+// Rows whose numbers a ring's producers fetch before the rows themselves. A number waits in the
+// same queue of the memory system as the rows in flight, so it has to be further ahead than the
+// ring is deep.
 inline constexpr int kIndexAheadRows = 256;
 inline constexpr int kMaxStages = 12;
 
 struct Bh16Layout {
   int tile_n;
   int teams;
-  int stages;  // of each team's ring
+  int stages;  // of each ring
   KvDtype kv_dtype = KvDtype::kBf16;
+  int group_rows = kTeamRows;
 
+  constexpr int teams_per_ring() const { return group_rows / kTeamRows; }
+  constexpr int rings() const { return teams / teams_per_ring(); }
   constexpr int stage_bytes() const {
     return tile_n * (kv_dtype == KvDtype::kFp8 ? kFp8RowPitch : kRowBytes);
   }
-  // Parts of a team's memory.
+  // Parts of the memory of a ring and its teams.
   constexpr int exchange_offset() const { return stages * stage_bytes(); }
-  // fp32 scores of 16 heads x tile_n rows: one partial sum a warp, two buffers.
+  // Of each team: fp32 scores of 16 query rows x tile_n cached ones, a partial sum a warp, two
+  // buffers.
+  constexpr int exchange_bytes() const { return 2 * kWarpsPerTeam * kTeamRows * tile_n * 4; }
   constexpr int index_offset() const {
-    return exchange_offset() + 2 * kWarpsPerTeam * 16 * tile_n * 4;
+    return exchange_offset() + teams_per_ring() * exchange_bytes();
   }
   constexpr int barrier_offset() const { return index_offset() + 2 * kIndexAheadRows * 4; }
-  constexpr int team_bytes() const {
+  constexpr int ring_bytes() const {
     const int used = barrier_offset() + 2 * kMaxStages * 8;
     return (used + kStageAlignment - 1) / kStageAlignment * kStageAlignment;
   }
   // Of the workgroup.
-  constexpr int bytes() const { return teams * team_bytes(); }
-  constexpr int threads() const { return teams * (kTeamThreads + 32 * kProducersPerTeam); }
+  constexpr int bytes() const { return rings() * ring_bytes(); }
+  constexpr int threads() const { return teams * kTeamThreads + rings() * 32 * kProducersPerRing; }
 };
+
+constexpr Bh16Layout bh16_layout(const KernelConfig& config, KvDtype kv_dtype) {
+  const int teams = config.stage1_warps / kWarpsPerTeam;
+  return {config.tile_n, teams, config.stages, kv_dtype, config.group_rows};
+}
 
 }  // namespace mla

@@ -59,9 +59,13 @@ KernelConfig Space::neutral(int32_t group_rows) const {
 }
 
 int32_t Space::filled_group_rows(const Problem& problem) const {
-  const std::vector<int32_t>& legal = range(Knob::kGroupRows).legal;
-  const auto holds = std::lower_bound(legal.begin(), legal.end(), problem.q_len * problem.nhead);
-  return holds == legal.end() ? legal.back() : *holds;
+  const int32_t query_rows = problem.q_len * problem.nhead;
+  const KnobRange& range = this->range(Knob::kGroupRows);
+  if (query_rows <= range.neutral) return range.neutral;
+  for (const KernelConfig& config : wide_neutral_) {
+    if (query_rows <= config.group_rows) return config.group_rows;
+  }
+  return range.legal.back();
 }
 
 std::optional<std::string> Space::violation(const Problem& problem,

@@ -44,9 +44,10 @@ struct ResourceUse {
 class Space {
  public:
   Space() = default;
-  // `ranges` holds every knob once, in knob order. `wide_neutral`: the neutral configurations of
-  // numbers of group rows whose kernels have other neutral values than the ranges say. Throws
-  // Error(kInternal) for ranges or configurations that do not fit.
+  // `ranges` holds every knob once, in knob order. `wide_neutral`, ascending in group rows: what a
+  // default takes where a request has more query rows than a row group of the ranges' neutral width
+  // holds; other widths are for a search to try. Throws Error(kInternal) for ranges or
+  // configurations that do not fit.
   Space(DeviceInfo device,
         std::vector<KnobRange> ranges,
         std::vector<Constraint> constraints,
@@ -60,9 +61,10 @@ class Space {
   // Every knob at its neutral value, which may depend on the group rows.
   KernelConfig neutral(int32_t group_rows) const;
   KernelConfig neutral() const { return neutral(range(Knob::kGroupRows).neutral); }
+  const std::vector<KernelConfig>& wide_neutral() const { return wide_neutral_; }
 
-  // The fewest legal group rows that hold a request's query rows, else the most: with more, the
-  // same walks would be made and a part of every product would be for nothing.
+  // The fewest group rows of a default that hold a request's query rows, else the most legal ones.
+  // Wider groups would make the same walks, with a part of every product for nothing.
   int32_t filled_group_rows(const Problem& problem) const;
 
   // Why `config` may not be launched for `problem`; nothing where it may. An illegal value names

@@ -72,8 +72,12 @@ Space host_space(const DeviceInfo& device) {
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {0}, {0}, 0, "a CPU thread has no warps"},
       {Knob::kSchedule, {kUniform}, {kUniform}, kUniform, "threads take ranges as they come free"},
-      {Knob::kGroupRows, {16}, {16}, 16, ""}};
-  return Space(device, std::move(ranges), {split_major_batch(), split_major_xcds(device.xcds)});
+      {Knob::kGroupRows, {16, 32, 64}, {16, 32, 64}, 16, ""}};
+  const Space space(device, ranges, {});
+  return Space(device,
+               std::move(ranges),
+               {split_major_batch(), split_major_xcds(device.xcds)},
+               {space.neutral(32), space.neutral(64)});
 }
 
 // A CU of gfx950 has the most LDS; there are no kernels for more.
@@ -137,15 +141,23 @@ std::vector<int32_t> nvidia_split_search(int32_t compute_units) {
 }
 
 Constraint bh16_fits(int64_t local_memory_bytes) {
-  return {
-      "local_memory",
-      "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
-          " bytes of shared memory",
-      [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
-        const Bh16Layout layout = {
-            config.tile_n, config.stage1_warps / kWarpsPerTeam, config.stages, problem.kv_dtype};
-        return local_memory_bytes <= 0 || layout.bytes() <= local_memory_bytes;
-      }};
+  return {"local_memory",
+          "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
+              " bytes of shared memory",
+          [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
+            return local_memory_bytes <= 0 ||
+                   bh16_layout(config, problem.kv_dtype).bytes() <= local_memory_bytes;
+          }};
+}
+
+// Two teams with the registers of an SM have room for no more.
+Constraint two_teams_a_ring() {
+  return {"group_rows_32",
+          "row groups of 32 have workgroups of 8 warps and tiles of 16 or 32 rows",
+          [](const Problem&, const KernelConfig& config) {
+            return config.group_rows != 32 ||
+                   (config.stage1_warps == 2 * kWarpsPerTeam && config.tile_n <= 32);
+          }};
 }
 
 Constraint where_persistent(std::string name,
@@ -173,17 +185,18 @@ std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
                              return config.order == Order::kBatchMajor;
                            }),
           where_persistent("persistent_warps",
-                           "has workgroups of 4 warps",
-                           [](const Problem&, const KernelConfig& config) {
-                             return config.stage1_warps == kWarpsPerTeam;
+                           "has workgroups of 4 warps for each 16 group rows",
+                           [](const Problem& problem, const KernelConfig& config) {
+                             return bh16_layout(config, problem.kv_dtype).rings() == 1;
                            }),
           where_persistent(
               "persistent_local_memory",
-              "runs two workgroups an SM, whose copy rings do not fit into " +
+              "runs two workgroups of 4 warps an SM, whose copy rings do not fit into " +
                   std::to_string(sm_bytes) + " bytes of shared memory",
               [local_memory_bytes, sm_bytes](const Problem& problem, const KernelConfig& config) {
-                const Bh16Layout layout = {config.tile_n, 1, config.stages, problem.kv_dtype};
-                return local_memory_bytes <= 0 || 2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
+                const Bh16Layout layout = bh16_layout(config, problem.kv_dtype);
+                return local_memory_bytes <= 0 || layout.teams > 1 ||
+                       2 * (layout.bytes() + kReservedBytes) <= sm_bytes;
               })};
 }
 
@@ -199,7 +212,9 @@ Constraint persistent_blocks() {
           }};
 }
 
-// Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
+// Both teams of a row group of 32 read one ring, as deep as fits: 24 query rows at batch 8 x 68,000
+// take 252 us in groups of 16, 262 at tiles of 16 x 11 stages, 196 at 32 x 5 (H200). Eight stage-2
+// warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
@@ -211,13 +226,21 @@ Space nvidia_space(const DeviceInfo& device) {
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
       {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""},
-      {Knob::kGroupRows, {16}, {16}, 16, ""}};
+      {Knob::kGroupRows, {16, 32}, {16, 32}, 16, ""}};
   std::vector<Constraint> constraints = persistent_constraints(device.local_memory_bytes);
   constraints.push_back(persistent_blocks());
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
+  constraints.push_back(two_teams_a_ring());
   constraints.push_back(bh16_fits(device.local_memory_bytes));
-  return Space(device, std::move(ranges), std::move(constraints));
+  const Space space(device, ranges, constraints);
+  KernelConfig wide = parse_config("tile_n=32 stages=2", space.neutral(32));
+  for (const int32_t stages : space.range(Knob::kStages).legal) {
+    KernelConfig deeper = wide;
+    deeper.stages = stages;
+    if (space.allows({}, deeper)) wide = deeper;
+  }
+  return Space(device, std::move(ranges), std::move(constraints), {wide});
 }
 
 bool starts_with(const std::string& text, const char* prefix) {

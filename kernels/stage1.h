@@ -76,20 +76,31 @@ struct SoftmaxState {
   Rows sum;  // of 2^(score - max)
 };
 
-// One block's scores into the running softmax. A row that has seen nothing yet has max = -inf: its
-// base is 0 then, so that no infinity meets another one.
+// The factors by which what was summed so far shrinks, and in `base` what to subtract from the
+// block's scores. A row that has seen nothing yet has max = -inf: its base is 0 then, so that no
+// infinity meets another one.
+template <class Tile>
+constexpr typename Tile::Rows raise_max(Tile& tile,
+                                        SoftmaxState<typename Tile::Rows>* state,
+                                        typename Tile::Rows* base) {
+  using Rows = typename Tile::Rows;
+  const Rows block_max = tile.row_max();
+  Rows shrink;
+  for (int i = 0; i < Rows::kCount; ++i) {
+    const float max = block_max[i] > state->max[i] ? block_max[i] : state->max[i];
+    (*base)[i] = max == -std::numeric_limits<float>::infinity() ? 0.0f : max;
+    shrink[i] = state->max[i] - (*base)[i];
+    state->max[i] = max;
+  }
+  return tile.exp2(shrink);
+}
+
+// One block's scores into the running softmax; returns the factors of raise_max.
 template <class Tile>
 constexpr typename Tile::Rows update_softmax(Tile& tile, SoftmaxState<typename Tile::Rows>* state) {
   using Rows = typename Tile::Rows;
-  const Rows block_max = tile.row_max();
-  Rows base, shrink;
-  for (int i = 0; i < Rows::kCount; ++i) {
-    const float max = block_max[i] > state->max[i] ? block_max[i] : state->max[i];
-    base[i] = max == -std::numeric_limits<float>::infinity() ? 0.0f : max;
-    shrink[i] = state->max[i] - base[i];
-    state->max[i] = max;
-  }
-  shrink = tile.exp2(shrink);
+  Rows base;
+  const Rows shrink = raise_max(tile, state, &base);
   const Rows block_sum = tile.exponentiate(base);
   for (int i = 0; i < Rows::kCount; ++i) {
     state->sum[i] = state->sum[i] * shrink[i] + block_sum[i];

@@ -32,27 +32,33 @@ void set_where_legal(
 
 DefaultPolicy::DefaultPolicy(const Space& space)
     : compute_units_(std::max(1, space.device().compute_units)) {
-  for (const int32_t group_rows : space.range(Knob::kGroupRows).legal) {
-    neutral_.push_back(space.neutral(group_rows));
-    neutral_.back().order = Order::kBatchMajor;
+  for (const KvDtype dtype : {KvDtype::kBf16, KvDtype::kFp8}) {
+    Problem problem;
+    problem.kv_dtype = dtype;
+    std::vector<KernelConfig>& neutral = neutral_[static_cast<size_t>(dtype)];
+    neutral.push_back(space.neutral());
+    for (const KernelConfig& config : space.wide_neutral()) {
+      if (space.allows(problem, config)) neutral.push_back(config);
+    }
+    for (KernelConfig& config : neutral) config.order = Order::kBatchMajor;
   }
   const std::vector<int32_t>& splits = space.range(Knob::kSplits).legal;
   const int64_t most = std::min<int64_t>(compute_units_, splits.back());
   for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lower_to_legal(splits, n));
   for (size_t k = 0; k < stage2_.size(); ++k) {
-    const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_.front());
+    const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_[0].front());
     stage2_[k] = {tiled.stage2_tiles, tiled.stage2_warps};
   }
 }
 
 KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
   const int64_t tokens = int64_t{problem.batch} * problem.q_len;
+  const std::vector<KernelConfig>& neutral = neutral_[static_cast<size_t>(problem.kv_dtype)];
   size_t width = 0;
-  while (width + 1 < neutral_.size() &&
-         neutral_[width].group_rows < problem.q_len * problem.nhead) {
+  while (width + 1 < neutral.size() && neutral[width].group_rows < problem.q_len * problem.nhead) {
     ++width;
   }
-  KernelConfig config = neutral_[width];
+  KernelConfig config = neutral[width];
   const int64_t groups = problem.batch * row_groups(problem, config);
   const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
   const int64_t splits = std::clamp<int64_t>(compute_units_ / groups, 1, most);

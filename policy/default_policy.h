@@ -2,7 +2,8 @@
 // The default policy: what a missing or unreadable database answers, and the baseline that every
 // winner has to beat. Uses only what never lost in published data.
 //
-//   group_rows    the fewest that hold a request's q_len x nhead query rows, else the most
+//   group_rows    of those that have kernels for the dtype, the fewest that hold a request's
+//                 q_len x nhead query rows, else the most
 //   splits        max(1, CUs / (batch x ceil(q_len x nhead / group_rows)))
 //   order         batch-major
 //   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8
@@ -37,7 +38,7 @@ class DefaultPolicy {
     int32_t warps = 0;
   };
 
-  std::vector<KernelConfig> neutral_;  // by group rows, ascending
+  std::array<std::vector<KernelConfig>, 2> neutral_;  // of each dtype; by group rows, ascending
   int64_t compute_units_ = 1;
   std::vector<int32_t> legal_splits_;  // [n]: the largest legal split count that is at most n
   std::array<Stage2, 4> stage2_{};     // [k]: for 2^k tiles by the formula

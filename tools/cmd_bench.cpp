@@ -246,7 +246,8 @@ int run_comparison(const Options& options, const std::string& spec) {
                                   compared_configs(options, default_policy(problem)),
                                   compare_options,
                                   stop_requested()));
-    if (!options.json) fmt::print("{}\n", comparison_text(comparisons.back()));
+    if (!options.json)
+      fmt::print("{}\n", comparison_text(comparisons.back(), inspect(stdout, options.color)));
   }
   if (options.json) fmt::print("{}\n", comparison_json(comparisons));
   if (stop_signal() != 0) return kSignalBase + stop_signal();

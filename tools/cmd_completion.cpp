@@ -16,6 +16,9 @@ std::string words(const char* choices) {
 bool takes_file(const OptionSpec& option) {
   return std::string_view(option.value) == "FILE";
 }
+bool takes_files(const VerbSpec& spec) {
+  return *spec.operands != '\0';
+}
 bool takes_value(const OptionSpec& option) {
   return *option.value != '\0';
 }
@@ -63,8 +66,9 @@ std::string bash_script() {
   script += "  fi\n  case $prev in\n" + bash_values() + "  esac\n  case ${COMP_WORDS[1]} in\n";
   for (const VerbSpec& spec : verb_table()) {
     const std::string actions = *spec.actions == '\0' ? "" : words(spec.actions) + " ";
-    script += fmt::format("    {}) COMPREPLY=($(compgen -W '{}{}' -- \"$cur\")) ;;\n",
+    script += fmt::format("    {}) COMPREPLY=($(compgen {}-W '{}{}' -- \"$cur\")) ;;\n",
                           spec.name,
+                          takes_files(spec) ? "-f " : "",
                           actions,
                           option_words(spec.verb));
   }
@@ -114,6 +118,7 @@ std::string zsh_script() {
     script += fmt::format("    {}) _arguments", spec.name);
     if (*spec.actions != '\0')
       script += fmt::format(" \\\n      '1:action:({})'", words(spec.actions));
+    if (takes_files(spec)) script += " \\\n      '*:file:_files'";
     for (const OptionSpec& option : option_table()) {
       if (takes(spec.verb, option)) script += " \\\n      " + zsh_option(option);
     }
@@ -140,6 +145,7 @@ std::string fish_script() {
     const std::string here =
         fmt::format("complete -c mla-tune -n '__fish_seen_subcommand_from {}'", spec.name);
     if (*spec.actions != '\0') script += fmt::format("{} -a '{}'\n", here, words(spec.actions));
+    if (takes_files(spec)) script += here + " -F\n";
     for (const OptionSpec& option : option_table()) {
       if (!takes(spec.verb, option)) continue;
       script += fmt::format("{} -l {}", here, option.name);

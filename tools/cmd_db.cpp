@@ -88,7 +88,7 @@ int check(const Options& options) {
                 row.ok ? Style::kPlain : Style::kBad);
     }
     fmt::print("{}{}: {}\n", table.text(terminal), store.path(), ok ? "sound" : "damaged");
-    if (ok) fmt::print("\n{}", reach_text(reached, options.verbose));
+    if (ok) fmt::print("\n{}", reach_text(reached, options.verbose, terminal));
   }
   return ok ? kDone : kNegativeAnswer;
 }
@@ -102,7 +102,7 @@ int info(const Options& options) {
   }
   const Overlay files = overlay(paths);
   for (const std::string& warning : files.warnings) {
-    if (!options.quiet) say(stderr, "mla-tune db: warning: " + warning + "\n");
+    if (!options.quiet) say_wrapped(stderr, "mla-tune db: warning: " + warning + "\n");
   }
   fmt::print("{}",
              options.json ? overlay_json(files) + "\n"

@@ -50,7 +50,7 @@ Findings all_findings(const Options& options) {
   append(cpu_clock_findings("/", host::usable_threads()), &findings);
   append(nvidia_findings(), &findings);
   append(device_node_findings("/"), &findings);
-  append(database_findings(options, space, environment), &findings);
+  append(database_findings(options, space), &findings);
   append(setting_findings(options), &findings);
   // Database findings begin with one about permissions: sections stay together.
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {

@@ -46,7 +46,7 @@ int cmd_evaluate(const Options& options) {
   const auto source = tuner::open_source(device_spec(options.device), self_executable());
   const policy::LookupTable table(databases, source->space());
   for (const std::string& warning : table.warnings()) {
-    if (!options.quiet) say(stderr, "mla-tune evaluate: warning: " + warning + "\n");
+    if (!options.quiet) say_wrapped(stderr, "mla-tune evaluate: warning: " + warning + "\n");
   }
   const std::vector<Problem> problems = held_out(options, databases, *source);
   if (problems.empty()) {
@@ -66,12 +66,12 @@ int cmd_evaluate(const Options& options) {
     if (stop_requested() || tuner::Clock::now() >= compare.deadline) break;
     shapes.push_back(evaluate_shape(*source, table, problem, compare, stop_requested()));
     if (options.progress && !options.quiet) {
-      say(stderr,
-          fmt::format("mla-tune evaluate: {}/{}  {}  regret {:.2f}%\n",
-                      shapes.size(),
-                      problems.size(),
-                      to_text(problem),
-                      100 * shapes.back().regret));
+      say_wrapped(stderr,
+                  fmt::format("mla-tune evaluate: {}/{}  {}  regret {:.2f}%\n",
+                              shapes.size(),
+                              problems.size(),
+                              to_text(problem),
+                              100 * shapes.back().regret));
     }
   }
   if (options.json) {

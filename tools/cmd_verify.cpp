@@ -82,12 +82,12 @@ int cmd_verify(const Options& options) {
       verified.push_back(std::move(row));
       written += keep(verified.back(), *source, &own, run_id) ? 1 : 0;
       if (options.progress && !options.quiet) {
-        say(stderr,
-            fmt::format("mla-tune verify: {}/{}  {}  {}\n",
-                        verified.size(),
-                        winners.size(),
-                        to_text(winner.summary.winner.problem),
-                        name(verified.back().state)));
+        say_wrapped(stderr,
+                    fmt::format("mla-tune verify: {}/{}  {}  {}\n",
+                                verified.size(),
+                                winners.size(),
+                                to_text(winner.summary.winner.problem),
+                                name(verified.back().state)));
       }
     }
   }
@@ -96,11 +96,10 @@ int cmd_verify(const Options& options) {
   } else if (winners.empty()) {
     fmt::print("no stored winner of this device{}\n", options.stale ? " is stale" : "");
   } else {
-    fmt::print("{}{}; {} rows written to {}\n",
-               verify_text(verified, inspect(stdout, options.color)),
-               counts_text(verified),
-               written,
-               written_path);
+    const Terminal terminal = inspect(stdout, options.color);
+    const std::string sum =
+        fmt::format("{}; {} rows written to {}\n", counts_text(verified), written, written_path);
+    fmt::print("{}{}", verify_text(verified, terminal), wrapped(terminal, sum, 2));
   }
   if (stop_signal() != 0) return kSignalBase + stop_signal();
   const auto any = [&](VerifyState state) {

@@ -29,6 +29,7 @@ int cmd_bench(const Options& options);
 int cmd_sweep(const Options& options);
 int cmd_verify(const Options& options);
 int cmd_evaluate(const Options& options);
+int cmd_compare(const Options& options);
 int cmd_doctor(const Options& options);
 int cmd_report(const Options& options);
 int cmd_db(const Options& options);

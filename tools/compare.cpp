@@ -141,7 +141,7 @@ Comparison compare(tuner::CandidateSource& source,
   return result;
 }
 
-std::string comparison_text(const Comparison& comparison) {
+std::string comparison_text(const Comparison& comparison, const Terminal& terminal) {
   Table table;
   table.column("role");
   table.column(comparison.relative_times ? "relative" : "time_us", Table::Align::kRight);
@@ -164,7 +164,7 @@ std::string comparison_text(const Comparison& comparison) {
                                 : std::string(name(leg.outcome.kind)),
                to_text(leg.config)});
   }
-  std::string text = to_text(comparison.problem) + "\n" + table.text(Terminal{});
+  std::string text = to_text(comparison.problem) + "\n" + table.text(terminal);
   for (const CompareLeg& leg : comparison.legs) {
     if (leg.outcome.ok() || leg.role == "placebo") continue;
     text +=

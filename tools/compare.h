@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/outcome.h"
+#include "tools/term.h"
 #include "tuner/guard.h"
 #include "tuner/rounds.h"
 
@@ -55,7 +56,7 @@ Comparison compare(tuner::CandidateSource& source,
                    const CompareOptions& options,
                    const std::atomic<bool>& stop);
 
-std::string comparison_text(const Comparison& comparison);
+std::string comparison_text(const Comparison& comparison, const Terminal& terminal);
 std::string comparison_json(const std::vector<Comparison>& comparisons);
 
 }  // namespace mla::tools

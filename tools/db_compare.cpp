@@ -23,13 +23,8 @@ std::string answer_text(const db::WinnerRecord& winner) {
          fmt::format(", {} of {} rounds: {}", winner.wins, winner.rounds, to_text(winner.config));
 }
 
-std::map<ShapeId, db::WinnerRecord> winners_of(const db::Store& store) {
-  std::map<ShapeId, db::WinnerRecord> winners;
-  for (const db::TuningSummary& summary : store.summaries()) {
-    winners.emplace(ShapeId(device_key(summary.device), to_text(summary.winner.problem)),
-                    summary.winner);
-  }
-  return winners;
+ShapeId id_of(const db::TuningSummary& summary) {
+  return {device_key(summary.device), to_text(summary.winner.problem)};
 }
 
 bool same_answer(const db::WinnerRecord& a, const db::WinnerRecord& b) {
@@ -48,10 +43,11 @@ Overlay overlay(const std::vector<std::string>& paths) {
   for (size_t file = 0; file < paths.size(); ++file) {
     try {
       const db::Store store = db::Store::open(paths[file], db::OpenMode::kReadOnly);
-      for (const auto& [id, winner] : winners_of(store)) {
+      for (const db::TuningSummary& summary : store.summaries()) {
         ++result.shapes[file];
+        const ShapeId id = id_of(summary);
         const auto [shape, fresh] =
-            shapes.try_emplace(id, OverlaidShape{id.first, winner.problem, file, 0});
+            shapes.try_emplace(id, OverlaidShape{id.first, summary.winner.problem, file, 0});
         if (fresh) continue;
         shape->second.file = file;
         ++shape->second.hidden;
@@ -95,23 +91,26 @@ std::string overlay_text(const Overlay& overlay, bool every_shape, const Termina
   return text + "\n" + shapes.text(terminal);
 }
 
+std::vector<ShapePair> matched_shapes(const db::Store& before, const db::Store& after) {
+  std::map<ShapeId, ShapePair> pairs;
+  for (const db::TuningSummary& summary : before.summaries())
+    pairs[id_of(summary)].before = summary;
+  for (const db::TuningSummary& summary : after.summaries()) pairs[id_of(summary)].after = summary;
+  std::vector<ShapePair> list;
+  for (auto& [id, pair] : pairs) list.push_back(std::move(pair));
+  return list;
+}
+
 std::vector<Difference> differences(const db::Store& before, const db::Store& after) {
-  const std::map<ShapeId, db::WinnerRecord> old = winners_of(before);
-  const std::map<ShapeId, db::WinnerRecord> fresh = winners_of(after);
-  std::map<ShapeId, Difference> changed;
-  for (const auto& [id, winner] : old) {
-    const auto now = fresh.find(id);
-    if (now != fresh.end() && same_answer(winner, now->second)) continue;
-    changed[id] = {id.first,
-                   winner.problem,
-                   answer_text(winner),
-                   now == fresh.end() ? "" : answer_text(now->second)};
-  }
-  for (const auto& [id, winner] : fresh) {
-    if (old.count(id) == 0) changed[id] = {id.first, winner.problem, "", answer_text(winner)};
-  }
   std::vector<Difference> list;
-  for (auto& [id, difference] : changed) list.push_back(std::move(difference));
+  for (const auto& [old, fresh] : matched_shapes(before, after)) {
+    if (old && fresh && same_answer(old->winner, fresh->winner)) continue;
+    const db::TuningSummary& any = fresh ? *fresh : *old;
+    list.push_back({device_key(any.device),
+                    any.winner.problem,
+                    old ? answer_text(old->winner) : "",
+                    fresh ? answer_text(fresh->winner) : ""});
+  }
   return list;
 }
 

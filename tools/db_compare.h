@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,13 @@ struct Overlay {
 // with "keep the default" or a demotion.
 Overlay overlay(const std::vector<std::string>& paths);
 std::string overlay_text(const Overlay& overlay, bool every_shape, const Terminal& terminal);
+
+// The current rows of one shape of one kind of device in two databases; at least one is there.
+struct ShapePair {
+  std::optional<db::TuningSummary> before, after;
+};
+// By device and shape.
+std::vector<ShapePair> matched_shapes(const db::Store& before, const db::Store& after);
 
 struct Difference {
   std::string device_key;

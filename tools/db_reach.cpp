@@ -119,7 +119,7 @@ Reach reach(const db::Store& store, const Space& space) {
   return Walk(space).run(store.summaries());
 }
 
-std::string reach_text(const Reach& reach, bool every_row) {
+std::string reach_text(const Reach& reach, bool every_row, const Terminal& terminal) {
   std::string text;
   if (!reach.differences.empty()) {
     Table fields;
@@ -137,7 +137,7 @@ std::string reach_text(const Reach& reach, bool every_row) {
                   count_text(one.rows),
                   one.hard ? "rejected" : "to be verified again"});
     }
-    text += fields.text(Terminal{}) + "\n";
+    text += fields.text(terminal) + "\n";
   }
   const size_t shown =
       every_row ? reach.unreachable.size() : std::min(kShownRows, reach.unreachable.size());
@@ -148,17 +148,18 @@ std::string reach_text(const Reach& reach, bool every_row) {
     for (size_t i = 0; i < shown; ++i) {
       rows.row({to_text(reach.unreachable[i].problem), reach.unreachable[i].reason});
     }
-    text += rows.text(Terminal{});
+    text += rows.text(terminal);
     if (shown < reach.unreachable.size())
       text += fmt::format("... and {} more; -v lists all\n", reach.unreachable.size() - shown);
     text += "\n";
   }
-  return text +
-         fmt::format("on {}: {} rows answer, {} of them to be verified again; {} unreachable\n",
-                     reach.device,
-                     count_text(reach.answers),
-                     count_text(reach.verify_again),
-                     count_text(static_cast<int64_t>(reach.unreachable.size())));
+  const std::string sum =
+      fmt::format("on {}: {} rows answer, {} of them to be verified again; {} unreachable\n",
+                  reach.device,
+                  count_text(reach.answers),
+                  count_text(reach.verify_again),
+                  count_text(static_cast<int64_t>(reach.unreachable.size())));
+  return text + wrapped(terminal, sum, 2);
 }
 
 }  // namespace mla::tools

@@ -9,6 +9,7 @@
 
 #include "db/store.h"
 #include "kernels/space.h"
+#include "tools/term.h"
 
 namespace mla::tools {
 
@@ -38,6 +39,6 @@ struct Reach {
 Reach reach(const db::Store& store, const Space& space);
 
 // The table of differences, the rows (all or the first of them), and the counts.
-std::string reach_text(const Reach& reach, bool every_row);
+std::string reach_text(const Reach& reach, bool every_row, const Terminal& terminal);
 
 }  // namespace mla::tools

@@ -44,7 +44,7 @@ std::string evaluation_text(const std::vector<EvaluatedShape>& shapes,
   }
   const EvaluationSummary summary = summarize(shapes);
   std::string text = table.text(terminal);
-  text += fmt::format(
+  std::string sum = fmt::format(
       "{} shapes: regret median {:.2f}%, 95th percentile {:.2f}%, worst {:.2f}%; {} slower than "
       "the "
       "default; geomean {} over the default",
@@ -57,12 +57,12 @@ std::string evaluation_text(const std::vector<EvaluatedShape>& shapes,
   const char* separator = "\nanswers: ";
   for (int source = 0; source < policy::kSourceCount; ++source) {
     if (summary.by_source[source] == 0) continue;
-    text +=
+    sum +=
         fmt::format("{}{} {}", separator, summary.by_source[source], policy::kSourceNames[source]);
     separator = ", ";
   }
-  if (summary.failed > 0) text += fmt::format("; {} shapes without figures", summary.failed);
-  return text + "\n";
+  if (summary.failed > 0) sum += fmt::format("; {} shapes without figures", summary.failed);
+  return text + wrapped(terminal, sum + "\n", 2);
 }
 
 }  // namespace mla::tools

@@ -10,13 +10,16 @@
 namespace mla::tools {
 namespace {
 
-constexpr size_t kTermWidth = 30;  // a longer term has its text on the next line
+// A longer term has its text on the next line.
+constexpr size_t kTermWidth = 30;   // of options
+constexpr size_t kEntryWidth = 20;  // of facts
 
 constexpr HelpEntry kExitStatus[] = {
     {"0", "done"},
     {"1",
      "a negative answer: lookup --strict without a database hit, db check with damage, db diff "
-     "with differences, a shape that could not be measured, verify with a winner that lost or "
+     "with differences, compare with a verdict of --fail-on, a shape that could not be measured, "
+     "verify with a winner that lost or "
      "could not be measured, evaluate with an answer slower than the default, doctor with a "
      "problem"},
     {"2", "usage: an option, value, preset, device spec or input file that cannot be understood"},
@@ -65,6 +68,7 @@ std::string entries_text(const char* title, std::span<const HelpEntry> entries, 
   for (const HelpEntry& entry : entries) {
     term_width = std::max(term_width, std::string_view(entry.term).size());
   }
+  term_width = std::min(term_width, kEntryWidth);
   std::string text = std::string(title) + '\n';
   for (const HelpEntry& entry : entries) {
     text += entry_text(entry.term, entry.text, term_width, width);
@@ -123,6 +127,7 @@ std::string synopsis(const OptionSpec& option) {
 std::string usage_line(const VerbSpec& verb) {
   std::string action = verb.actions;
   if (!action.empty() && !verb.needs_action) action = fmt::format("[{}]", action);
+  if (action.empty()) action = verb.operands;
   if (!action.empty()) action += ' ';
   return fmt::format("mla-tune {} {}[options]", verb.name, action);
 }

@@ -39,7 +39,7 @@ int report_error(const std::vector<std::string>& args, int status, std::string t
     if (c == '\n' || c == '\r') c = ' ';
   }
   const std::string verb = verb_name(args);
-  say(stderr, fmt::format("mla-tune{}{}: {}\n", verb.empty() ? "" : " ", verb, text));
+  say_wrapped(stderr, fmt::format("mla-tune{}{}: {}\n", verb.empty() ? "" : " ", verb, text));
   return status;
 }
 
@@ -61,6 +61,8 @@ int dispatch(const Options& options) {
       return cmd_verify(options);
     case Verb::kEvaluate:
       return cmd_evaluate(options);
+    case Verb::kCompare:
+      return cmd_compare(options);
     case Verb::kDoctor:
       return cmd_doctor(options);
     case Verb::kReport:

@@ -85,7 +85,15 @@ std::vector<po::option> tokenize(const std::vector<std::string>& words, const Ve
   }
 }
 
-void apply_action(const std::string& word, const VerbSpec& verb, Options* options) {
+size_t operand_count(const VerbSpec& verb) {
+  return *verb.operands == '\0' ? 0 : split(verb.operands, ' ').size();
+}
+
+void apply_word(const std::string& word, const VerbSpec& verb, Options* options) {
+  if (options->operands.size() < operand_count(verb)) {
+    options->operands.push_back(word);
+    return;
+  }
   if (*verb.actions == '\0' || !options->action.empty()) {
     throw usage(fmt::format("unexpected argument '{}'; see mla-tune {} --help", word, verb.name));
   }
@@ -141,13 +149,16 @@ Options parse_options(const std::vector<std::string>& args) {
   std::set<std::string> seen;
   for (const po::option& token : tokenize({args.begin() + 1, args.end()}, verb)) {
     if (token.string_key.empty()) {
-      apply_action(token.value.front(), verb, &options);
+      apply_word(token.value.front(), verb, &options);
     } else {
       apply_option(token, &options, &seen);
     }
   }
   if (verb.needs_action && options.action.empty() && !options.help) {
     throw usage(fmt::format("needs one of {}", fmt::join(split(verb.actions, '|'), ", ")));
+  }
+  if (options.operands.size() < operand_count(verb) && !options.help) {
+    throw usage(fmt::format("needs {}", verb.operands));
   }
   return options;
 }

@@ -27,14 +27,16 @@ enum class Verb : unsigned {
   kSweep = 1u << 8,
   kVerify = 1u << 9,
   kEvaluate = 1u << 10,
+  kCompare = 1u << 11,
   kDoctor = 1u << 12,
 };
 
 // What the user wrote; empty or nullopt where an option was not given and has no default here.
 struct Options {
   Verb verb = Verb::kDevices;
-  std::string action;        // "info" of `db info`; empty where the verb takes none
-  std::string command_line;  // the whole command, quoted for a shell
+  std::string action;                 // "info" of `db info`; empty where the verb takes none
+  std::vector<std::string> operands;  // "BEFORE AFTER" of compare
+  std::string command_line;           // the whole command, quoted for a shell
   bool help = false;
 
   std::string device;
@@ -69,12 +71,16 @@ struct Options {
   int64_t shapes = 0;  // that are evaluated; 0: the verb's default
 
   bool loop_budget = false;
-  bool json = false, explain = false, strict = false;
+  bool json = false, markdown = false, explain = false, strict = false;
   bool progress = true, quiet = false, verbose = false;
   Color color = Color::kAuto;
   std::string format;
   std::string output;
-  std::string csv, record;  // files to write beside the result
+  std::string csv, record;           // files to write beside the result
+  std::string html;                  // page of a report
+  std::string against;               // database that a report's answers are compared with
+  double read_gb_s = 0;              // read ceiling of the device; 0: not said
+  std::vector<std::string> fail_on;  // names of verdicts
 };
 
 struct VerbSpec {
@@ -84,6 +90,7 @@ struct VerbSpec {
   const char* actions;  // "info|check", the legal values of the one positional argument; or ""
   bool needs_action;
   const char* example;
+  const char* operands = "";  // "BEFORE AFTER": as many words, all needed
 };
 
 struct OptionSpec {

@@ -24,9 +24,11 @@ constexpr unsigned kVerify = static_cast<unsigned>(Verb::kVerify);
 constexpr unsigned kEvaluate = static_cast<unsigned>(Verb::kEvaluate);
 constexpr unsigned kDoctor = static_cast<unsigned>(Verb::kDoctor);
 
+constexpr unsigned kCompare = static_cast<unsigned>(Verb::kCompare);
+
 constexpr unsigned kShapes = kSpace | kRun | kLookup | kBench | kSweep;
 constexpr unsigned kAll =
-    kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate | kDoctor;
+    kDevices | kShapes | kReport | kDb | kCompletion | kVerify | kEvaluate | kDoctor | kCompare;
 
 constexpr const char* kShape = "Shapes";
 constexpr const char* kWhere = "Device and database";
@@ -42,6 +44,7 @@ constexpr const char* kBaselines = "default|drained";
 constexpr const char* kLevers = "wait|order|stage2";
 constexpr const char* kColors = "auto|always|never";
 constexpr const char* kFormats = "md|csv|json";
+constexpr const char* kChanges = "slow|ambiguous|unknown|fast|same";
 
 std::string text_value(const std::string& value) {
   if (value.empty()) throw Error(ErrorCode::kUsage, "needs a value");
@@ -66,6 +69,12 @@ void set_page_size(Options* o, const std::string& value) {
 void set_color(Options* o, const std::string& value) {
   const std::string choice = parse_choice(value, kColors);
   o->color = choice == "always" ? Color::kAlways : choice == "never" ? Color::kNever : Color::kAuto;
+}
+
+void set_fail_on(Options* o, const std::string& value) {
+  for (const std::string& verdict : split(value, ',')) {
+    o->fail_on.push_back(parse_choice(verdict, kChanges));
+  }
 }
 
 void set_config(Options* o, const std::string& value) {
@@ -94,7 +103,9 @@ constexpr auto kVerbs = std::to_array<VerbSpec>({
     {Verb::kDoctor, "doctor", "clocks, permissions, databases, versions and settings, and what to do about them", "", false,
      "mla-tune doctor --db tuning.db"},
     {Verb::kReport, "report", "what a database holds, with the evidence", "", false,
-     "mla-tune report --format md -o report.md"},
+     "mla-tune report --html report.html --db tuning.db"},
+    {Verb::kCompare, "compare", "verdicts on the answers of two databases: SLOW, AMBG, ????, FAST, SAME", "", false,
+     "mla-tune compare before.db after.db --fail-on slow,ambiguous", "BEFORE AFTER"},
     {Verb::kDb, "db", "what databases hold; shipping, comparing and moving winners", "info|check|ship|export|import|merge|diff|prune|migrate|miss", true,
      "mla-tune db ship --db tuning.db -o shipped.db"},
     {Verb::kCompletion, "completion", "a completion script for a shell", "bash|zsh|fish", true,
@@ -129,7 +140,7 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      kRun, [](Options* o, const std::string& v) { o->shard = parse_shard(v); }},
     {"db", 0, "FILE", true, kWhere, "tuning database; lookup, sweep, bench, verify, evaluate, doctor and db info take several, later ones win; db diff takes two", kRun | kLookup | kBench | kSweep | kReport | kDb | kVerify | kEvaluate | kDoctor,
      [](Options* o, const std::string& v) { o->databases.push_back(text_value(v)); }},
-    {"from", 0, "FILE", true, kWhere, "what to read: shapes, one 'batch=8 nhead=12 seq_len=5000' a line (run, evaluate); databases (db merge), the text of db export (db import), what the library missed (db miss)", kRun | kEvaluate | kDb,
+    {"from", 0, "FILE", true, kWhere, "what to read: shapes, one 'batch=8 nhead=12 seq_len=5000' a line (run, evaluate); databases (db merge), the text of db export (db import), what the library missed (db miss), the --csv of a sweep (report --html)", kRun | kEvaluate | kDb | kReport,
      [](Options* o, const std::string& v) { o->from.push_back(text_value(v)); }},
 
     {"budget", 0, "TIME", false, kTuning, "wall time for all shapes: 90s, 5m, 1h", kRun | kSweep | kVerify | kEvaluate,
@@ -178,7 +189,16 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string&) { o->strict = true; }},
     {"format", 0, kFormats, false, kOutput, "format of the report (md)", kReport,
      [](Options* o, const std::string& v) { o->format = parse_choice(v, kFormats); }},
-    {"output", 'o', "FILE", false, kOutput, "write the result to FILE", kReport | kDb,
+    {"markdown", 0, "", false, kOutput, "a table for a pull request", kCompare,
+     [](Options* o, const std::string&) { o->markdown = true; }},
+    {"html", 0, "FILE", false, kOutput, "one page that needs no network, with its data as CSV and JSON beside it", kReport,
+     [](Options* o, const std::string& v) { o->html = text_value(v); }},
+    {"against", 0, "FILE", false, kOutput, "with --html: an older database, for the list of regressions", kReport,
+     [](Options* o, const std::string& v) { o->against = text_value(v); }},
+    {"read-gb-s", 0, "N", false, kOutput, "with --html: the device's read ceiling, as bench --preset roof prints it (left out: the fastest read of the report)", kReport,
+     [](Options* o, const std::string& v) { o->read_gb_s = static_cast<double>(parse_int(v, 1, 1'000'000)); }},
+    {"fail-on", 0, "VERDICTS", false, kOutput, "exit status 1 where a shape has one of these: slow, ambiguous, unknown, fast, same", kCompare, set_fail_on},
+    {"output", 'o', "FILE", false, kOutput, "write the result to FILE", kReport | kDb | kCompare,
      [](Options* o, const std::string& v) { o->output = text_value(v); }},
     {"csv", 0, "FILE", false, kOutput, "also write every leg with its rounds to FILE", kSweep,
      [](Options* o, const std::string& v) { o->csv = text_value(v); }},

@@ -2,11 +2,31 @@
 // The report as CSV: one line per tuned shape, one column per field of a problem and per knob.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tools/csv_text.h"
 #include "tools/report_data.h"
 
 namespace mla::tools {
 namespace {
+
+// Of the columns: raised where one is renamed, removed or given another meaning.
+constexpr int kCsvSchemaVersion = 1;
+
+// What has to be equal where the rows are used: without that they are another machine's.
+std::string validators(const ReportDevice& device) {
+  const db::Environment& e = device.environment;
+  std::string text;
+  for (const auto& [key, value] : {std::pair{"device_key", device_key(device.device)},
+                                   std::pair{"driver", e.driver},
+                                   std::pair{"runtime", e.runtime},
+                                   std::pair{"compiler", e.compiler},
+                                   std::pair{"code_hash", e.code_hash},
+                                   std::pair{"tool_version", e.tool_version}}) {
+    text += csv_comment(fmt::format("validator {}={}", key, value));
+  }
+  return text;
+}
 
 std::string known_time(double time_us, bool relative) {
   return relative || !(time_us > 0) ? "" : csv_number(time_us);
@@ -89,7 +109,9 @@ std::string shape_line(const ReportDevice& device, const ReportShape& shape) {
 std::string report_csv(const ReportData& report) {
   std::string text = csv_comment(
       fmt::format("mla-tune report of {} ({})", report.database.path, report.database.database_id));
+  text += csv_comment(fmt::format("validator schema_version={}", kCsvSchemaVersion));
   for (const ReportDevice& device : report.devices) {
+    text += validators(device);
     for (const db::RunInfo& run : device.runs) {
       text += csv_comment(fmt::format(
           "{} on {}, seed {}: {}", run.started_utc, run.host, run.seed, run.command_line));

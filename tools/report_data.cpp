@@ -3,41 +3,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
+#include "tools/report/series.h"
 #include "tuner/stats.h"
 
 namespace mla::tools {
 namespace {
-
-struct Series {
-  std::vector<double> times_us;
-  std::vector<double> gains;  // over the reference of the same round
-};
-using SeriesByConfig = std::map<KernelConfig, Series>;
-
-std::optional<double> reference_time(const db::RoundRecord& round, const KernelConfig& config) {
-  for (const db::SampleRecord& sample : round.samples) {
-    if (sample.outcome == OutcomeKind::kOk && sample.config == config && sample.role != "placebo") {
-      return sample.time_us;
-    }
-  }
-  return std::nullopt;
-}
-
-SeriesByConfig collect(const std::vector<db::RoundRecord>& rounds, const KernelConfig& reference) {
-  SeriesByConfig series;
-  for (const db::RoundRecord& round : rounds) {
-    const std::optional<double> base_us = reference_time(round, reference);
-    for (const db::SampleRecord& sample : round.samples) {
-      if (sample.outcome != OutcomeKind::kOk || !(sample.time_us > 0)) continue;
-      Series& one = series[sample.config];
-      one.times_us.push_back(sample.time_us);
-      if (base_us) one.gains.push_back(*base_us / sample.time_us - 1);
-    }
-  }
-  return series;
-}
 
 DosePoint point_of(const KernelConfig& config, const Series& series) {
   DosePoint point;
@@ -51,12 +22,20 @@ DosePoint point_of(const KernelConfig& config, const Series& series) {
   return point;
 }
 
+// Faster; but one that was measured enough beats one that was not.
+bool is_better(const DosePoint& a, const DosePoint& b) {
+  const auto enough = [](const DosePoint& point) {
+    return point.samples >= static_cast<int64_t>(kEnoughSamples);
+  };
+  return enough(a) == enough(b) ? a.time_us < b.time_us : enough(a);
+}
+
 std::vector<DosePoint> dose_response(const SeriesByConfig& series) {
   std::map<int32_t, DosePoint> best;
   for (const auto& [config, one] : series) {
     const DosePoint point = point_of(config, one);
     const auto [place, first] = best.try_emplace(point.splits, point);
-    if (!first && point.time_us < place->second.time_us) place->second = point;
+    if (!first && is_better(point, place->second)) place->second = point;
   }
   std::vector<DosePoint> points;
   for (const auto& entry : best) points.push_back(entry.second);
@@ -86,23 +65,12 @@ double drift_of(const std::vector<db::RoundRecord>& rounds, const KernelConfig& 
          1;
 }
 
-// What the winner was compared with: the default, or the drained baseline.
-KernelConfig reference_config(const std::vector<db::RoundRecord>& rounds,
-                              const db::WinnerRecord& winner) {
-  for (const db::RoundRecord& round : rounds) {
-    for (const db::SampleRecord& sample : round.samples) {
-      if (sample.role == winner.reference) return sample.config;
-    }
-  }
-  return winner.default_config;
-}
-
 ReportShape shape_of(const db::Store& store, const db::TuningSummary& summary) {
   ReportShape shape;
   shape.summary = summary;
   const std::vector<db::RoundRecord> rounds = store.load_rounds(summary.tuning_id);
   const KernelConfig reference = reference_config(rounds, summary.winner);
-  const SeriesByConfig series = collect(rounds, reference);
+  const SeriesByConfig series = collect_series(rounds, reference);
   shape.dose = dose_response(series);
   for (const db::OutcomeRecord& record : store.load_outcomes(summary.tuning_id)) {
     if (record.outcome.ok()) continue;
@@ -112,6 +80,7 @@ ReportShape shape_of(const db::Store& store, const db::TuningSummary& summary) {
       group.text = record.outcome.text;
     }
   }
+  shape.losses = store.load_losses(summary.tuning_id);
   shape.quality.rounds = static_cast<int64_t>(rounds.size());
   for (const db::RoundRecord& round : rounds) {
     shape.quality.samples += static_cast<int64_t>(round.samples.size());

@@ -26,6 +26,12 @@ struct DosePoint {
   double gain = 0;
 };
 
+// What a fitted model says of a split count.
+struct ModelPoint {
+  double splits = 0;
+  double time_us = 0;
+};
+
 struct FailureGroup {
   int64_t count = 0;
   KernelConfig config;  // of the first
@@ -42,8 +48,10 @@ struct Quality {
 
 struct ReportShape {
   db::TuningSummary summary;
-  std::vector<DosePoint> dose;  // by splits, ascending
+  std::vector<DosePoint> dose;    // by splits, ascending
+  std::vector<ModelPoint> model;  // by splits; empty where no model is fitted
   std::map<OutcomeKind, FailureGroup> failures;
+  std::vector<db::LossRecord> losses;  // of neighbours' winners here
   Quality quality;
 };
 

@@ -44,6 +44,14 @@ constexpr PeerGoal kPaged[] = {{1024, 1, 13.54},
                                {32768, 64, 560.7},
                                {32768, 128, 1104.2}};
 
+// fp8 rows, nhead 16, page size 1: x the floor of 576 bytes a row.
+struct Fp8Shape {
+  int64_t seq_len;
+  int32_t batch;
+};
+constexpr Fp8Shape kFp8Shapes[] = {{8192, 16}, {8192, 64}, {32768, 16}, {32768, 64}};
+constexpr double kFp8Goal = 1.25;
+
 Problem scattered_problem(int32_t batch) {
   Problem problem;
   problem.batch = batch;
@@ -77,6 +85,14 @@ std::vector<RoofShape> roof_shapes() {
     problem.page_size = 64;
     const double floor_us = read_us(min_kv_bytes(problem), kPeerReadGbS);
     shapes.push_back({problem, RoofBase::kFloor, goal.time_us / floor_us});
+  }
+  for (const Fp8Shape& shape : kFp8Shapes) {
+    Problem problem;
+    problem.batch = shape.batch;
+    problem.nhead = 16;
+    problem.seq_len = shape.seq_len;
+    problem.kv_dtype = KvDtype::kFp8;
+    shapes.push_back({problem, RoofBase::kFloor, kFp8Goal});
   }
   return shapes;
 }

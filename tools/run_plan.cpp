@@ -99,7 +99,7 @@ std::string plan_text(const RunPlan& plan, const Terminal& terminal) {
                       plan.shapes.end(),
                       int64_t{0},
                       [](int64_t sum, const PlannedShape& shape) { return sum + shape.configs; });
-  text += table.text(terminal);
+  text = wrapped(terminal, text, 10) + table.text(terminal);
   return text + fmt::format("\n{} shapes, {} configurations; nothing was measured\n",
                             plan.shapes.size(),
                             count_text(configs));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/csv_text.h"
+#include "tools/report/levers.h"
 #include "tools/sweep.h"
 #include "tuner/recording.h"
 
@@ -12,12 +13,6 @@ namespace mla::tools {
 namespace {
 
 using Cells = std::vector<std::string>;
-
-// "H200 (sm_90, 132 CU, 1 XCD)", as a recording's reader finds name, arch and sizes.
-std::string device_comment(const DeviceInfo& device) {
-  return csv_comment(fmt::format(
-      "{} ({}, {} CU, {} XCD)", device.name, device.arch, device.compute_units, device.xcds));
-}
 
 void append(Cells* cells, const Cells& more) {
   cells->insert(cells->end(), more.begin(), more.end());
@@ -113,8 +108,8 @@ std::string sweep_csv(const Sweep& sweep) {
           "verdict"});
   for (size_t i = 1; i <= rounds; ++i) titles.push_back(fmt::format("gain_round{}", i));
 
-  std::string text =
-      device_comment(sweep.device) + csv_comment(sweep.command_line) + csv_line(titles);
+  std::string text = csv_comment(swept_device_text(sweep.device)) +
+                     csv_comment(sweep.command_line) + csv_line(titles);
   for_each_leg(sweep, [&](const char* table, const SweptGroup& group, const SweptLeg& leg) {
     Cells cells = {table};
     append(&cells, tuner::problem_texts(group.problem));
@@ -139,7 +134,7 @@ std::string sweep_recording(const Sweep& sweep) {
 
   // Nothing else that could read like the name of a device: no command line.
   std::string text =
-      device_comment(sweep.device) +
+      csv_comment(swept_device_text(sweep.device)) +
       csv_comment(
           "time_us: median over the rounds; gain_percent: median of 100 * (baseline time / "
           "leg time - 1), formed inside each round.") +

@@ -45,18 +45,26 @@ size_t terminal_width(int fd) {
   return width > 0 ? std::min(static_cast<size_t>(width), kMaxWidth) : 80;
 }
 
+// Where to break a line: behind the last blank that leaves at most `room` columns, else within a
+// list of values, else behind the word that is too long. npos: nowhere.
+size_t break_of(std::string_view line, size_t room) {
+  const size_t text = std::min(line.find_first_not_of(' '), line.size());
+  const size_t blank = line.rfind(' ', room);
+  if (blank != std::string_view::npos && blank > text) return blank;
+  const size_t value = line.find_last_of(",|", room == 0 ? 0 : room - 1);
+  if (value != std::string_view::npos && value > text) return value + 1;
+  return line.find(' ', std::max(text, room));
+}
+
 // One line that begins in column `start`.
 std::string wrapped_line(std::string_view line, size_t start, size_t indent, size_t width) {
   std::string out;
   while (start + line.size() > width) {
     const size_t room = width - std::min(start, width);
-    size_t cut = line.rfind(' ', room);
-    if (cut == std::string_view::npos || line.find_first_not_of(' ') > cut) {
-      cut = line.find(' ', std::max(line.find_first_not_of(' '), room));
-    }
+    const size_t cut = break_of(line, room);
     if (cut == std::string_view::npos) break;
-    out += line.substr(0, line.find_last_not_of(' ', cut) + 1);
-    out += "\n" + std::string(indent, ' ');
+    out += line.substr(0, line.find_last_not_of(' ', cut - 1) + 1);
+    out.append(1, '\n').append(indent, ' ');
     line.remove_prefix(std::min(line.find_first_not_of(' ', cut), line.size()));
     start = indent;
   }
@@ -140,6 +148,10 @@ std::string wrapped_command(const Terminal& terminal, const std::string& command
 
 void say(std::FILE* stream, const std::string& text) {
   std::fputs(text.c_str(), stream);
+}
+
+void say_wrapped(std::FILE* stream, const std::string& text) {
+  say(stream, wrapped(inspect(stream, Color::kAuto), text, kFoldIndent));
 }
 
 std::string paint(const Terminal& terminal, Style style, const std::string& text) {

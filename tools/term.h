@@ -29,6 +29,8 @@ std::string wrapped_command(const Terminal& terminal, const std::string& command
 
 // For messages beside the result: one that cannot be written is lost and ends nothing.
 void say(std::FILE* stream, const std::string& text);
+// The same in lines that fit, where the stream is a terminal; not for commands to copy.
+void say_wrapped(std::FILE* stream, const std::string& text);
 
 enum class Style { kPlain, kBold, kDim, kGood, kBad, kWarn };
 std::string paint(const Terminal& terminal, Style style, const std::string& text);

@@ -141,6 +141,7 @@ class DeviceSessions {
       ProgressEvent of_all = event;
       of_all.shape = share[event.shape];
       of_all.shapes = problems_.size();
+      of_all.elapsed_s = elapsed_s();
       const std::lock_guard lock(mutex_);
       if (observer_) observer_(of_all);
     };
@@ -155,7 +156,10 @@ class DeviceSessions {
     const auto forward = [&](const ProgressEvent& event) {
       const bool known = event.kind == ProgressEvent::Kind::kShapeSkipped ||
                          event.kind == ProgressEvent::Kind::kShapeEnd;
-      if (observer_ && !known) observer_(event);
+      if (!observer_ || known) return;
+      ProgressEvent of_all = event;
+      of_all.elapsed_s = elapsed_s();
+      observer_(of_all);
     };
     const SessionResult result =
         run_session(*alive_.front(), &store, run_, shapes_of(answered), options, forward, stop_);

@@ -17,8 +17,9 @@ struct Stage1Instance {
   int tile_n;
   int teams;  // of four warps
   KvDtype kv_dtype;
+  int group_rows;
   const void* decode;      // the kernel of the uniform schedule
-  const void* persistent;  // that of the persistent one; null for two teams
+  const void* persistent;  // that of the persistent one; null for two rings
   const void* copy_only;   // the gather of the uniform one without the products
 };
 

@@ -21,9 +21,9 @@ inline constexpr int kOwnColumns = kValueDim / kWarpsPerTeam;     // 128 of the 
 template <int kTileN>
 class Bh16Tile {
  public:
-  static constexpr int kGroupRows = 16;
   static constexpr int kBlockRows = kTileN;
   static constexpr KvDtype kKvDtype = KvDtype::kBf16;
+  static constexpr bool kOverlapped = false;            // also where a team has a ring of its own
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns

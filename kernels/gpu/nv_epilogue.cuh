@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What follows the loop of stage 1: the teams of a workgroup merge, then the two splits of a
-// request that is cut in two, and the output or a partial result is stored.
+// What follows the loop of stage 1: the teams of a workgroup merge where they walked blocks in
+// turn, then the two splits of a request that is cut in two, and the output or a partial result is
+// stored.
 //
 // Both merges are the same step: each side keeps half of a thread's columns and takes over the
 // other side's share of that half. They meet in the copy rings, which are free by then.
@@ -23,6 +24,18 @@ constexpr int hand_over_scalars(int tiles) {
 }
 constexpr int hand_over_bytes(int tiles) {
   return (hand_over_scalars(tiles) + kTeamThreads) * 16;
+}
+
+// The smallest rings have room for what meets in them: of a team alone the pair's buffer, of two
+// teams that merge both, of two with a ring in common the pair's of each.
+template <int kTiles>
+constexpr bool rings_suffice(KvDtype kv_dtype) {
+  const auto ring_bytes = [kv_dtype](int teams, int group_rows) {
+    return Bh16Layout{16, teams, 2, kv_dtype, group_rows}.ring_bytes();
+  };
+  return ring_bytes(1, 16) >= hand_over_bytes(kTiles) &&
+         ring_bytes(2, 16) >= hand_over_bytes(kTiles) + hand_over_bytes(kTiles / 2) &&
+         ring_bytes(2, 32) >= 2 * hand_over_bytes(kTiles);
 }
 
 // Puts the other half of the thread's first kTiles tiles, and its scalars, into `buffer`.
@@ -62,26 +75,24 @@ __device__ void take_over(Tile& tile, Read read, SoftmaxState<typename Tile::Row
 template <class Tile>
 __device__ void merge_teams(Tile& tile,
                             uint8_t* local,
-                            int team_bytes,
+                            int ring_bytes,
                             int team,
                             SoftmaxState<typename Tile::Rows>* state) {
   hand_over<Tile::kOutputTiles>(
-      tile, team, reinterpret_cast<float4*>(local + team * team_bytes), *state);
+      tile, team, reinterpret_cast<float4*>(local + team * ring_bytes), *state);
   named_barrier(kMergeBarrier, 2 * kTeamThreads);
-  const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * team_bytes);
+  const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * ring_bytes);
   take_over<Tile::kOutputTiles>(
       tile, [=](int i) { return theirs[i]; }, state);
 }
 
 // With the other workgroup of the pair (a cluster), of which this is number `half`. The caller
-// waits for the pair once more before it ends: until then the other one reads here. The buffer is
-// not that of merge_teams, which the other team may still be reading.
+// waits for the pair once more before it ends: until then the other one reads the buffer.
 template <int kTiles, class Tile>
 __device__ void merge_pair(Tile& tile,
-                           uint8_t* team_local,
+                           float4* mine,
                            int half,
                            SoftmaxState<typename Tile::Rows>* state) {
-  auto* mine = reinterpret_cast<float4*>(team_local + hand_over_bytes(Tile::kOutputTiles));
   hand_over<kTiles>(tile, half, mine, *state);
   arrive_cluster();
   wait_cluster();
@@ -92,7 +103,7 @@ __device__ void merge_pair(Tile& tile,
 }
 
 // A team's columns of the output or of a partial result, from `column` on. `lse_writer`: of several
-// workgroups with the same rows, the one that stores the LSE.
+// teams with the same rows, the one that stores the LSE.
 template <int kTiles, class Tile, class Work>
 __device__ void store_work(const Tile& tile,
                            const DecodeParams& p,
@@ -121,34 +132,47 @@ __device__ void store_work(const Tile& tile,
       tile.template store<kTiles>(i, scale, column, output);
       lse_target = partials.lse(row, work.split);
     }
-    const bool writer = lse_writer && present && threadIdx.x < 32 && Tile::lane() % 4 == 0;
+    const bool writer = lse_writer && present && Tile::warp() == 0 && Tile::lane() % 4 == 0;
     if (writer && lse_target != nullptr) *lse_target = lse;
   }
 }
 
-// By all consumers of a workgroup.
-template <int kTeams, class Tile, class Work>
+// By all consumers of a workgroup, each team with the rows of `work`.
+template <int kTeams, int kRings, class Tile, class Work>
 __device__ void finish_work(Tile& tile,
                             const DecodeParams& p,
                             const KernelConfig& config,
                             const Work& work,
                             uint8_t* local,
-                            int team_bytes,
+                            int ring_bytes,
                             int team,
                             SoftmaxState<typename Tile::Rows>* state) {
-  constexpr int kTiles = Tile::kOutputTiles / kTeams;
-  const int column = Tile::first_column() + team * 8 * kTiles;
+  static_assert(rings_suffice<Tile::kOutputTiles>(Tile::kKvDtype));
+  constexpr int kTiles = Tile::kOutputTiles / kRings;
+  constexpr int kRingThreads = kTeams / kRings * kTeamThreads;
   const bool pair = cluster_size() == 2 && !work.unsplit;
-  if (kTeams == 2 || pair) named_barrier(kTeamBarrier + team, kTeamThreads);  // the ring is free
-  if constexpr (kTeams == 2) merge_teams(tile, local, team_bytes, team, state);
+  int column = Tile::first_column();
+  bool lse_writer = true;
+  // Of merge_pair. Not that of merge_teams, which the other team may still be reading.
+  uint8_t* buffer = local + team * hand_over_bytes(Tile::kOutputTiles);
+  if (kRings == 2 || pair) {  // the ring is free
+    named_barrier(kRings == 2 ? kTeamBarrier + team : kMergeBarrier, kRingThreads);
+  }
+  if constexpr (kRings == 2) {
+    merge_teams(tile, local, ring_bytes, team, state);
+    column += team * 8 * kTiles;
+    lse_writer = team == 0;
+    buffer = local + team * ring_bytes + hand_over_bytes(Tile::kOutputTiles);
+  }
   if (!pair) {
-    store_work<kTiles>(tile, p, config, work, work.unsplit, column, true, *state);
+    store_work<kTiles>(tile, p, config, work, work.unsplit, column, lse_writer, *state);
     return;
   }
   const int half = cluster_rank();
-  merge_pair<kTiles>(tile, local + team * team_bytes, half, state);
+  merge_pair<kTiles>(tile, reinterpret_cast<float4*>(buffer), half, state);
+  lse_writer = lse_writer && half == 0;
   store_work<kTiles / 2>(
-      tile, p, config, work, true, column + half * 4 * kTiles, half == 0, *state);
+      tile, p, config, work, true, column + half * 4 * kTiles, lse_writer, *state);
   wait_cluster();
 }
 

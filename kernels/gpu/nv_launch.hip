@@ -33,6 +33,7 @@ Stage2Kernel stage2_kernel(int tiles) {
 const Stage1Instance* find_stage1(const DecodeParams& params, const KernelConfig& config) {
   for (const Stage1Instance* instance : kStage1Instances) {
     if (instance->kv_dtype == params.kv_dtype && instance->tile_n == config.tile_n &&
+        instance->group_rows == config.group_rows &&
         instance->teams * kWarpsPerTeam == config.stage1_warps) {
       return instance;
     }
@@ -86,7 +87,8 @@ hipError_t launch_stage1(const Stage1Instance& instance,
                          const DecodeParams& params,
                          const KernelConfig& config,
                          hipStream_t stream) {
-  const Bh16Layout layout = {instance.tile_n, instance.teams, config.stages, instance.kv_dtype};
+  const Bh16Layout layout = {
+      instance.tile_n, instance.teams, config.stages, instance.kv_dtype, instance.group_rows};
   const bool fp8 = instance.kv_dtype == KvDtype::kFp8;
   const bool aligned = reinterpret_cast<uintptr_t>(params.kv) % 16 == 0 &&
                        params.kv_row_stride % (fp8 ? 16 : 8) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The copy ring of a team: two producer warps fill stages of tile_n KV rows in turn, four consumer
-// warps empty them in order. Rows are gathered one by one: by the copy engine (one instruction a
+// A copy ring: two producer warps fill stages of tile_n KV rows in turn, the consumer warps of its
+// teams empty them in order. Rows are gathered one by one: by the copy engine (one instruction a
 // row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous
 // copies on sm_80.
 #pragma once
@@ -39,11 +39,11 @@ class Ring {
 
   // By one warp, before any other use.
   __device__ void init() const {
-    constexpr int kProducerArrivals = kProducersPerTeam * (kBulk ? 1 : 32);
+    constexpr int kProducerArrivals = kProducersPerRing * (kBulk ? 1 : 32);
     const int slot = threadIdx.x % 32;
     if (slot < layout_.stages) {
       init_barrier(full(slot), kProducerArrivals);
-      init_barrier(empty(slot), kWarpsPerTeam);
+      init_barrier(empty(slot), layout_.teams_per_ring() * kWarpsPerTeam);
     }
     fence_barrier_init();
   }
@@ -80,7 +80,7 @@ struct RowSource {
   }
 };
 
-// A team's blocks of a walk: `first`, `first + step`, ...
+// A ring's blocks of a walk: `first`, `first + step`, ...
 template <int kTileN>
 class WalkCursor {
  public:
@@ -102,7 +102,7 @@ class WalkCursor {
   int step_;
 };
 
-// One of a team's producer warps: it copies its share of the rows of every block of the cursor.
+// One of a ring's producer warps: it copies its share of the rows of every block of the cursor.
 // With a block each instead, the rows that are used first would come no earlier than those of the
 // second block. Rows behind the end of the range are copies of its last row: finite, and of weight
 // 0.
@@ -112,7 +112,7 @@ __device__ void produce(
   constexpr bool kFp8 = kDtype == KvDtype::kFp8;
   constexpr int kCopyBytes = kFp8 ? kFp8RowBytes : kRowBytes;
   constexpr int kPitch = kFp8 ? kFp8RowPitch : kRowBytes;
-  constexpr int kRows = kTileN / kProducersPerTeam;  // of a block
+  constexpr int kRows = kTileN / kProducersPerRing;  // of a block
   constexpr int kBlocks = 32 / kRows;  // whose page numbers are fetched at a time, one a lane
   constexpr int kAhead = kIndexAheadRows / (kTileN * kBlocks);  // in fetches
   constexpr int kSlots = 2 * kAhead;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Stage 1 on NVIDIA: a workgroup is one or two teams of four consumer and two producer warps. The
-// teams take the blocks of the split in turn, each with its own ring and softmax, and merge at the
-// end (nv_epilogue.cuh); so no warp waits for another team while it walks.
+// Stage 1 on NVIDIA: a workgroup is one or two teams of four consumer warps, and two producer warps
+// a ring. Two teams of a row group of 16 take the blocks of the split in turn, each with its own
+// ring and softmax, and merge at the end (nv_epilogue.cuh); so no warp waits for another team while
+// it walks. Those of a row group of 32 walk all blocks, in one ring, each for 16 query rows.
 #pragma once
 
 #include "kernels/gpu/nv_epilogue.cuh"
@@ -30,23 +31,23 @@ struct ConsumerPosition {
   }
 };
 
-// One team's blocks: `team`, `team + teams`, ...
+// One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
 __device__ void consume(Tile& tile,
                         const DecodeParams& p,
                         const Ring& ring,
                         const Work& work,
-                        int team,
-                        int teams,
+                        int first,
+                        int step,
                         bool drain,
                         ConsumerPosition* position,
                         SoftmaxState<typename Tile::Rows>* state) {
   constexpr float kLog2e = 1.44269504f;
   const float scale = p.softmax_scale * p.kv_scale * kLog2e;
   const int blocks = work.walk.count();
-  const int depth = (ring.stages() - 2) * teams;  // from `own` to `youngest`
+  const int depth = (ring.stages() - 2) * step;  // from `own` to `youngest`
   auto& [own, youngest] = *position;
-  for (int i = team; i < blocks; i += teams) {
+  for (int i = first; i < blocks; i += step) {
     wait_barrier(ring.full(own.slot), own.parity);
     // Those between were waited for at the blocks before.
     if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
@@ -65,10 +66,57 @@ __device__ void consume(Tile& tile,
   state->sum = Tile::total(state->sum);
 }
 
+// The same, but the scores of a block begin before the rest of the block before it is done: for fp8
+// rows, which come twice as fast.
+template <class Tile, class Work>
+__device__ void consume_overlapped(Tile& tile,
+                                   const DecodeParams& p,
+                                   const Ring& ring,
+                                   const Work& work,
+                                   int first,
+                                   int step,
+                                   bool drain,
+                                   ConsumerPosition* position,
+                                   SoftmaxState<typename Tile::Rows>* state) {
+  const float scale = score_scale(p);
+  const int blocks = work.walk.count();
+  const int depth = (ring.stages() - 2) * step;
+  auto& [own, youngest] = *position;
+  int held = 0;  // slot of block i - step
+  typename Tile::Rows shrink;
+  for (int i = first; i < blocks + step; i += step) {
+    const bool begins = i < blocks, ends = i != first;
+    if (begins) {
+      wait_barrier(ring.full(own.slot), own.parity);
+      if (drain && i + depth < blocks) wait_barrier(ring.full(youngest.slot), youngest.parity);
+      tile.begin_scores(ring.stage(own.slot));
+    }
+    if (ends) {
+      if (i - step >= work.first_masked) {
+        tile.mask([&](int row) { return work.attended(p, i - step, row); });
+      }
+      shrink = update_softmax(tile, state);
+    }
+    if (begins) tile.add_scores(scale);
+    if (ends) {
+      tile.accumulate(ring.stage(held), shrink);
+      __syncwarp();
+      if (Tile::lane() == 0) arrive(ring.empty(held));
+    }
+    if (begins) {
+      tile.end_scores(scale);
+      held = own.slot;
+      own.advance(1, ring.stages());
+      youngest.advance(1, ring.stages());
+    }
+  }
+  state->sum = Tile::total(state->sum);
+}
+
 // A team that only empties its ring.
-__device__ inline void release_only(const Ring& ring, int blocks, int team, int teams) {
+__device__ inline void release_only(const Ring& ring, int blocks, int first, int step) {
   RingPosition position;
-  for (int i = team; i < blocks; i += teams) {
+  for (int i = first; i < blocks; i += step) {
     wait_barrier(ring.full(position.slot), position.parity);
     __syncwarp();  // a lane that still polls would miss the phase once the slot is filled again
     if (threadIdx.x % 32 == 0) arrive(ring.empty(position.slot));
@@ -76,53 +124,64 @@ __device__ inline void release_only(const Ring& ring, int blocks, int team, int 
   }
 }
 
-// Registers a thread where two teams have an SM alone and their producers are a warpgroup: what
-// these do not need goes to the consumers. 128 x 56 + 256 x 224 is what the launch allocates.
+// Registers a thread where two teams have an SM alone and the producers of their rings are a
+// warpgroup: what these do not need goes to the consumers. 128 x 56 + 256 x 224 is what the launch
+// allocates.
 inline constexpr int kProducerRegisters = 56;
 inline constexpr int kConsumerRegisters = 224;
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
-template <class Tile, int kTeams, bool kMaths>
-__global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, kTeams, 2}.threads(),
-                                  kTeams == 1 ? 2 : 1)
-    stage1_bh16(const DecodeParams p,
-                const KernelConfig config,
-                const __grid_constant__ RowMap rows) {
+template <class Tile, int kTeams, int kGroupRows, bool kMaths>
+__global__ void __launch_bounds__(
+    Bh16Layout{Tile::kBlockRows, kTeams, 2, Tile::kKvDtype, kGroupRows}.threads(),
+    kTeams == 1 ? 2 : 1) stage1_bh16(const DecodeParams p,
+                                     const KernelConfig config,
+                                     const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
   constexpr int kTileN = Tile::kBlockRows;
-  constexpr bool kSplitRegisters = kTeams == 2 && kMaths;
-  const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype};
+  constexpr int kTeamsPerRing = kGroupRows / kTeamRows;
+  constexpr int kRings = kTeams / kTeamsPerRing;
+  constexpr bool kSplitRegisters = kRings == 2 && kMaths;
+  const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype, kGroupRows};
   const int warp = threadIdx.x / 32;
   const bool consumer = warp < kTeams * kWarpsPerTeam;
-  const int team =
-      consumer ? warp / kWarpsPerTeam : (warp - kTeams * kWarpsPerTeam) / kProducersPerTeam;
-  uint8_t* team_local = local + team * layout.team_bytes();
-  const Ring ring(team_local, layout);
+  const int team = warp / kWarpsPerTeam;
+  const int ring_index =
+      consumer ? team / kTeamsPerRing : (warp - kTeams * kWarpsPerTeam) / kProducersPerRing;
+  uint8_t* ring_local = local + ring_index * layout.ring_bytes();
+  const Ring ring(ring_local, layout);
   launch_dependents();
-  if (warp % kWarpsPerTeam == 0 && consumer) ring.init();
-  const Stage1Work<kTileN, Tile::kGroupRows> work(p, config, blockIdx.x);
+  if (warp % (kTeamsPerRing * kWarpsPerTeam) == 0 && consumer) ring.init();
+  const Stage1Work<kTileN, kGroupRows> work(p, config, blockIdx.x);
   __syncthreads();
   if (work.idle) return;
 
   if (!consumer) {
     if constexpr (kSplitRegisters) lower_registers<kProducerRegisters>();
-    const int producer = warp % kProducersPerTeam;
-    auto* index_ring = reinterpret_cast<int32_t*>(team_local + layout.index_offset()) +
-                       producer * 2 * kIndexAheadRows / kProducersPerTeam;
-    const WalkCursor<kTileN> blocks(work.pages(p), work.walk, team, kTeams);
+    const int producer = warp % kProducersPerRing;
+    auto* index_ring = reinterpret_cast<int32_t*>(ring_local + layout.index_offset()) +
+                       producer * 2 * kIndexAheadRows / kProducersPerRing;
+    const WalkCursor<kTileN> blocks(work.pages(p), work.walk, ring_index, kRings);
     const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
     produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
   } else if constexpr (!kMaths) {
-    release_only(ring, work.walk.count(), team, kTeams);
+    release_only(ring, work.walk.count(), ring_index, kRings);
   } else {
     if constexpr (kSplitRegisters) raise_registers<kConsumerRegisters>();
-    Tile tile(reinterpret_cast<float4*>(team_local + layout.exchange_offset()),
-              kTeamBarrier + team);
-    load_queries(tile, p, work);
+    const int part = team % kTeamsPerRing;  // of the row group
+    uint8_t* exchange = ring_local + layout.exchange_offset() + part * layout.exchange_bytes();
+    Tile tile(reinterpret_cast<float4*>(exchange), kTeamBarrier + team);
+    const auto own = work.behind(part * kTeamRows);
+    load_queries(tile, p, own);
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    consume(tile, p, ring, work, team, kTeams, config.wait == Wait::kDrain, &position, &state);
-    finish_work<kTeams>(tile, p, config, work, local, layout.team_bytes(), team, &state);
+    const bool drain = config.wait == Wait::kDrain;
+    if constexpr (!Tile::kOverlapped) {
+      consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
+    } else {
+      consume_overlapped(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
+    }
+    finish_work<kTeams, kRings>(tile, p, config, own, local, layout.ring_bytes(), team, &state);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stage 1 of the persistent schedule on NVIDIA: a workgroup is one team, two run on an SM, and each
-// walks the pieces of its share. The ring goes on from piece to piece: while the consumers store
-// one and load the queries of the next, its rows are already on their way.
+// walks the pieces of its share. (Of a row group of 32, two teams, and one workgroup an SM.) The
+// ring goes on from piece to piece: while the consumers store one and load the queries of the next,
+// its rows are already on their way.
 #pragma once
 
 #include "kernels/gpu/nv_shares.cuh"
@@ -45,15 +46,16 @@ class ShareCursor {
   int block_;  // of the piece
 };
 
-template <class Tile>
-__global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, 1, 2}.threads(), 2)
-    stage1_bh16_persistent(const DecodeParams p,
-                           const KernelConfig config,
-                           const __grid_constant__ RowMap rows) {
+template <class Tile, int kGroupRows>
+__global__ void __launch_bounds__(
+    Bh16Layout{Tile::kBlockRows, kGroupRows / kTeamRows, 2, Tile::kKvDtype, kGroupRows}.threads(),
+    2 * kTeamRows / kGroupRows) stage1_bh16_persistent(const DecodeParams p,
+                                                       const KernelConfig config,
+                                                       const __grid_constant__ RowMap rows) {
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
   constexpr int kTileN = Tile::kBlockRows;
-  constexpr int kGroupRows = Tile::kGroupRows;
-  const Bh16Layout layout = {kTileN, 1, config.stages, Tile::kKvDtype};
+  constexpr int kTeams = kGroupRows / kTeamRows;
+  const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype, kGroupRows};
   const Ring ring(local, layout);
   const auto share = static_cast<int32_t>(blockIdx.x);
   launch_dependents();
@@ -67,32 +69,39 @@ __global__ void __launch_bounds__(Bh16Layout{Tile::kBlockRows, 1, 2}.threads(), 
   ShareWalk<int32_t> pieces = share_walk(p, unit, shares, share);
 
   const int warp = threadIdx.x / 32;
-  if (warp >= kWarpsPerTeam) {
-    const int producer = warp - kWarpsPerTeam;
+  if (warp >= kTeams * kWarpsPerTeam) {
+    const int producer = warp - kTeams * kWarpsPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
-                       producer * 2 * kIndexAheadRows / kProducersPerTeam;
+                       producer * 2 * kIndexAheadRows / kProducersPerRing;
     const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
     const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
     produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
     return;
   }
-  Tile tile(reinterpret_cast<float4*>(local + layout.exchange_offset()), kTeamBarrier);
+  const int team = warp / kWarpsPerTeam;
+  uint8_t* exchange = local + layout.exchange_offset() + team * layout.exchange_bytes();
+  Tile tile(reinterpret_cast<float4*>(exchange), kTeamBarrier + team);
   ConsumerPosition position(ring);
   for (; !pieces.done(); pieces.next()) {
-    const Stage1Work<kTileN, kGroupRows> work(p, pieces.piece());
+    const auto work = Stage1Work<kTileN, kGroupRows>(p, pieces.piece()).behind(team * kTeamRows);
     load_queries(tile, p, work);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    consume(tile, p, ring, work, 0, 1, config.wait == Wait::kDrain, &position, &state);
+    const bool drain = config.wait == Wait::kDrain;
+    if constexpr (!Tile::kOverlapped) {
+      consume(tile, p, ring, work, 0, 1, drain, &position, &state);
+    } else {
+      consume_overlapped(tile, p, ring, work, 0, 1, drain, &position, &state);
+    }
     store_work<Tile::kOutputTiles>(
         tile, p, config, work, work.unsplit, Tile::first_column(), true, state);
   }
 }
 
-// Null where the shape has none: two workgroups of larger tiles do not fit into an SM.
-template <class Tile, int kTeams>
+// Null where the shape has none: two rings an SM, or two workgroups of larger tiles, do not fit.
+template <class Tile, int kTeams, int kGroupRows>
 const void* persistent_kernel() {
-  if constexpr (kTeams == 1 && Tile::kBlockRows <= 32)
-    return reinterpret_cast<const void*>(&stage1_bh16_persistent<Tile>);
+  if constexpr (kTeams == kGroupRows / kTeamRows && Tile::kBlockRows <= 32)
+    return reinterpret_cast<const void*>(&stage1_bh16_persistent<Tile, kGroupRows>);
   return nullptr;
 }
 

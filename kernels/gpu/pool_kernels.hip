@@ -19,7 +19,8 @@ __device__ uint16_t to_bf16(float value) {
 template <class Element>
 __device__ Element to_element(uint16_t bf16) {
   if constexpr (sizeof(Element) == sizeof bf16) return bf16;
-  return float_to_fp8(__fmul_rn(__uint_as_float(uint32_t{bf16} << 16), 1 / kFp8Scale));
+  const float value = __fmul_rn(__uint_as_float(uint32_t{bf16} << 16), 1 / kFp8Scale);
+  return fp8_of_float_bits(__float_as_uint(value));
 }
 
 // One hash makes four elements. The multiplication and the subtraction are rounded one by one, as

@@ -59,6 +59,13 @@ struct Stage1Work {
     return p.kv_indices + p.kv_indptr[group.request];
   }
 
+  // The same for the group's query rows from `first` on, of which there may be none.
+  __device__ Stage1Work behind(int32_t first) const {
+    Stage1Work part = *this;
+    part.group.first_row += first;
+    part.group.rows -= first;
+    return part;
+  }
   // Rows of a block that a query row of the group attends to; may be negative.
   __device__ int attended(const DecodeParams& p, int block, int32_t row) const {
     return min(walk.end, group.visible(p, cached_rows, row)) - walk.first_row(block);

@@ -23,8 +23,8 @@ namespace mla::host {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// At most the 16 rows of a group, which the softmax works on.
-constexpr int kLanes = HWY_LANES(float) < kGroupRows ? HWY_LANES(float) : kGroupRows;
+// At most the 16 rows that the softmax works on.
+constexpr int kLanes = HWY_LANES(float) < kPanelRows ? HWY_LANES(float) : kPanelRows;
 using F32 = hn::CappedTag<float, kLanes>;
 using I32 = hn::RebindToSigned<F32>;
 using Bf16 = hn::Rebind<hwy::bfloat16_t, F32>;
@@ -96,6 +96,7 @@ HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
                                       float scale,
                                       const uint16_t* const* rows,
                                       const uint16_t* const* upcoming,
+                                      int stride,
                                       float* scores) {
   const F32 d;
   Vector sum[kScoreRows][kHeads];
@@ -128,7 +129,7 @@ HWY_NOINLINE HWY_ATTR void score_rows(const float* queries,
       HWY_ALIGN float totals[kLanes];
       hn::Store(hn::Mul(sum_lanes<kLanes>(in), hn::Set(d, scale)), d, totals);
       const int count = kHeads - first < kLanes ? kHeads - first : kLanes;
-      std::copy_n(totals, count, scores + i * kGroupRows + first);
+      std::copy_n(totals, count, scores + i * stride + first);
     }
   }
 }
@@ -138,6 +139,7 @@ template <int kHeads>
 HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
                                             const uint16_t* const* upcoming,
                                             int count,
+                                            int stride,
                                             const float* weights,
                                             const float* shrink,
                                             float* output) {
@@ -159,7 +161,7 @@ HWY_NOINLINE HWY_ATTR void accumulate_heads(const uint16_t* const* rows,
       if (column % kColumnsPerLine == 0) hwy::Prefetch(upcoming[n] + value_line(column));
       HWY_UNROLL(16)
       for (int h = 0; h < kHeads; ++h) {
-        Vector weight = hn::Set(d, weights[n * kGroupRows + h]);
+        Vector weight = hn::Set(d, weights[n * stride + h]);
         keep_in_register(weight);
         for (int v = 0; v < kOutputVectors; ++v) {
           sum[h][v] = hn::MulAdd(weight, value[v], sum[h][v]);
@@ -196,13 +198,14 @@ class HighwayTile : public HostTile {
 
   void scores(int32_t slot, const KvBlock& block) {
     begin_scores(block);
-    for_heads(kMostScoreHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+    for_rows(kMostScoreHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
       for (int n = 0; n < padded_rows(); n += kScoreRows) {
         kScoreRowsOf[heads - 1](scratch_.queries + first * kHeadDim,
                                 score_scale_,
                                 scratch_.rows[slot] + n,
                                 upcoming + n,
-                                scratch_.scores + n * kGroupRows + first);
+                                stride(),
+                                scratch_.scores + n * stride() + first);
       }
     });
   }
@@ -210,10 +213,10 @@ class HighwayTile : public HostTile {
   HWY_ATTR Rows row_max() const {
     const F32 d;
     Rows result;
-    for (int v = 0; v < kGroupRows; v += kLanes) {
+    for (int v = 0; v < stride(); v += kLanes) {
       Vector max = hn::Load(d, scratch_.scores + v);
       for (int n = 1; n < padded_rows(); ++n) {
-        max = hn::Max(max, hn::Load(d, scratch_.scores + n * kGroupRows + v));
+        max = hn::Max(max, hn::Load(d, scratch_.scores + n * stride() + v));
       }
       hn::StoreU(max, d, result.values + v);
     }
@@ -223,11 +226,11 @@ class HighwayTile : public HostTile {
   HWY_ATTR Rows exponentiate(const Rows& base) {
     const F32 d;
     Rows result;
-    for (int v = 0; v < kGroupRows; v += kLanes) {
+    for (int v = 0; v < stride(); v += kLanes) {
       const Vector b = hn::LoadU(d, base.values + v);
       Vector sum = hn::Zero(d);
       for (int n = 0; n < padded_rows(); ++n) {
-        float* score = scratch_.scores + n * kGroupRows + v;
+        float* score = scratch_.scores + n * stride() + v;
         const Vector weight = exp2_vector(hn::Sub(hn::Load(d, score), b));
         hn::Store(weight, d, score);
         sum = hn::Add(sum, weight);
@@ -238,20 +241,21 @@ class HighwayTile : public HostTile {
   }
 
   void accumulate(int32_t slot, const Rows& shrink) {
-    for_heads(kMostOutputHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+    for_rows(kMostOutputHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
       kAccumulateHeadsOf[heads - 1](scratch_.rows[slot],
                                     upcoming,
                                     padded_rows(),
+                                    stride(),
                                     scratch_.scores + first,
                                     shrink.values + first,
                                     scratch_.output + first * kValueDim);
     });
   }
 
-  static HWY_ATTR Rows exp2(const Rows& rows) {
+  HWY_ATTR Rows exp2(const Rows& rows) const {
     const F32 d;
     Rows result;
-    for (int v = 0; v < kGroupRows; v += kLanes) {
+    for (int v = 0; v < stride(); v += kLanes) {
       hn::StoreU(exp2_vector(hn::LoadU(d, rows.values + v)), d, result.values + v);
     }
     return result;

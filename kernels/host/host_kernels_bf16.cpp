@@ -28,7 +28,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kScoreRows = 2;
 
-static_assert(kRowStep % kScoreRows == 0 && kGroupRows == kLanes);
+static_assert(kRowStep % kScoreRows == 0 && kPanelRows == kLanes);
 
 inline void prefetch(const uint16_t* address) {
   _mm_prefetch(reinterpret_cast<const char*>(address), _MM_HINT_T0);
@@ -81,6 +81,7 @@ MLA_AVX512_BF16 void score_rows(const uint16_t* queries,
                                 float scale,
                                 const uint16_t* const* rows,
                                 const uint16_t* const* upcoming,
+                                int stride,
                                 float* scores) {
   __m512 sum[kScoreRows][kHeads];
 #pragma GCC unroll 2
@@ -106,7 +107,7 @@ MLA_AVX512_BF16 void score_rows(const uint16_t* queries,
 #pragma GCC unroll 2
   for (int i = 0; i < kScoreRows; ++i) {
     const __m512 score = _mm512_mul_ps(sum_lanes<kHeads>(sum[i]), _mm512_set1_ps(scale));
-    _mm512_mask_storeu_ps(scores + i * kGroupRows, kStored, score);
+    _mm512_mask_storeu_ps(scores + i * stride, kStored, score);
   }
 }
 
@@ -116,6 +117,7 @@ template <int kHeads>
 MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
                                       const uint16_t* const* upcoming,
                                       int count,
+                                      int stride,
                                       const uint32_t* weight_pairs,
                                       const float* shrink,
                                       float* output) {
@@ -152,7 +154,7 @@ MLA_AVX512_BF16 void accumulate_heads(const uint16_t* const* rows,
       }
       const auto value_low = (__m512bh)_mm512_permutex2var_epi16(first, low_order, second);
       const auto value_high = (__m512bh)_mm512_permutex2var_epi16(first, high_order, second);
-      const uint32_t* pairs = weight_pairs + n / 2 * kGroupRows;
+      const uint32_t* pairs = weight_pairs + n / 2 * stride;
 #pragma GCC unroll 12
       for (int h = 0; h < kHeads; ++h) {
         const auto weight = (__m512bh)_mm512_set1_epi32(static_cast<int>(pairs[h]));
@@ -188,59 +190,67 @@ class Bf16Tile : public HostTile {
 
   void scores(int32_t slot, const KvBlock& block) {
     begin_scores(block);
-    for_heads(kMostHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+    for_rows(kMostHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
       for (int n = 0; n < padded_rows(); n += kScoreRows) {
         kScoreRowsOf[heads - 1](scratch_.bf16_queries + first * kHeadDim,
                                 score_scale_,
                                 scratch_.rows[slot] + n,
                                 upcoming + n,
-                                scratch_.scores + n * kGroupRows + first);
+                                stride(),
+                                scratch_.scores + n * stride() + first);
       }
     });
   }
 
   MLA_AVX512_BF16 Rows row_max() const {
-    __m512 max = _mm512_load_ps(scratch_.scores);
-    for (int n = 1; n < padded_rows(); ++n) {
-      max = _mm512_max_ps(max, _mm512_load_ps(scratch_.scores + n * kGroupRows));
-    }
     Rows result;
-    _mm512_storeu_ps(result.values, max);
+    for (int r = 0; r < stride(); r += kLanes) {
+      __m512 max = _mm512_load_ps(scratch_.scores + r);
+      for (int n = 1; n < padded_rows(); ++n) {
+        max = _mm512_max_ps(max, _mm512_load_ps(scratch_.scores + n * stride() + r));
+      }
+      _mm512_storeu_ps(result.values + r, max);
+    }
     return result;
   }
 
   MLA_AVX512_BF16 Rows exponentiate(const Rows& base) {
-    const __m512 b = _mm512_loadu_ps(base.values);
-    __m512 sum = _mm512_setzero_ps();
-    for (int n = 0; n < padded_rows(); n += 2) {
-      const float* scores = scratch_.scores + n * kGroupRows;
-      const __m512 first = exp2_vector(_mm512_sub_ps(_mm512_load_ps(scores), b));
-      const __m512 second = exp2_vector(_mm512_sub_ps(_mm512_load_ps(scores + kGroupRows), b));
-      sum = _mm512_add_ps(sum, _mm512_add_ps(first, second));
-      const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
-      const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
-      _mm512_store_si512(scratch_.weight_pairs + n / 2 * kGroupRows,
-                         _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
-    }
     Rows result;
-    _mm512_storeu_ps(result.values, sum);
+    for (int r = 0; r < stride(); r += kLanes) {
+      const __m512 b = _mm512_loadu_ps(base.values + r);
+      __m512 sum = _mm512_setzero_ps();
+      for (int n = 0; n < padded_rows(); n += 2) {
+        const float* scores = scratch_.scores + n * stride() + r;
+        const __m512 first = exp2_vector(_mm512_sub_ps(_mm512_load_ps(scores), b));
+        const __m512 second = exp2_vector(_mm512_sub_ps(_mm512_load_ps(scores + stride()), b));
+        sum = _mm512_add_ps(sum, _mm512_add_ps(first, second));
+        const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
+        const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
+        _mm512_store_si512(scratch_.weight_pairs + n / 2 * stride() + r,
+                           _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+      }
+      _mm512_storeu_ps(result.values + r, sum);
+    }
     return result;
   }
 
   void accumulate(int32_t slot, const Rows& shrink) {
-    for_heads(kMostHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
+    for_rows(kMostHeads, [&](int first, int heads, const uint16_t* const* upcoming) {
       kAccumulateHeadsOf[heads - 1](scratch_.rows[slot],
                                     upcoming,
                                     padded_rows(),
+                                    stride(),
                                     scratch_.weight_pairs + first,
                                     shrink.values + first,
                                     scratch_.output + first * kValueDim);
     });
   }
 
-  static MLA_AVX512_BF16 Rows exp2(const Rows& rows) {
+  MLA_AVX512_BF16 Rows exp2(const Rows& rows) const {
     Rows result;
-    _mm512_storeu_ps(result.values, exp2_vector(_mm512_loadu_ps(rows.values)));
+    for (int r = 0; r < stride(); r += kLanes) {
+      _mm512_storeu_ps(result.values + r, exp2_vector(_mm512_loadu_ps(rows.values + r)));
+    }
     return result;
   }
 };

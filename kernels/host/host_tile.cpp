@@ -45,12 +45,13 @@ HostTile::HostTile(Scratch* scratch, const DecodeParams& params, CopyMode mode)
       upcoming_(scratch->zero_rows) {}
 
 void HostTile::begin_group(const RowGroup& group) {
-  group_rows_ = group.rows;
+  group_rows_ = static_cast<int32_t>(group.rows);
+  stride_ = (group_rows_ + kPanelRows - 1) / kPanelRows * kPanelRows;
   request_ = group.request;
   pending_count_ = 0;
   std::fill_n(scratch_.output, group.rows * kValueDim, 0.0f);
-  // The softmax also computes the rows that the group lacks.
-  std::fill_n(scratch_.scores, kMaxTileN * kGroupRows, 0.0f);
+  // The softmax also computes the padding.
+  std::fill_n(scratch_.scores, kMaxTileN * stride_, 0.0f);
 }
 
 void HostTile::locate(const KvBlock& block) {
@@ -112,9 +113,9 @@ void HostTile::begin_scores(const KvBlock& block) {
 
 void HostTile::mask(const KvBlock& block, const int64_t* limits) {
   for (int i = 0; i < padded_rows_; ++i) {
-    for (int r = 0; r < kGroupRows; ++r) {
+    for (int r = 0; r < stride_; ++r) {
       if (block.begin + i >= limits[r]) {
-        scratch_.scores[i * kGroupRows + r] = -std::numeric_limits<float>::infinity();
+        scratch_.scores[i * stride_ + r] = -std::numeric_limits<float>::infinity();
       }
     }
   }

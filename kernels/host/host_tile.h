@@ -30,7 +30,9 @@ inline constexpr CopyMode kDefaultCopyMode = CopyMode::kChecked;
 inline constexpr CopyMode kDefaultCopyMode = CopyMode::kPrefetch;
 #endif
 
-inline constexpr int kGroupRows = 16;
+// Rows of a group are handled 16 at a time, so that the last ones may be padding.
+inline constexpr int kPanelRows = 16;
+inline constexpr int kMaxGroupRows = 64;
 inline constexpr int kMaxTileN = 128;
 inline constexpr int kMaxStages = 4;
 // Rows that a compute loop handles at once. A block's last rows are padded to it with a row of
@@ -49,14 +51,14 @@ constexpr int value_line(int column) {
 static_assert(value_line(kValueDim) == kHeadDim);
 
 // Memory of one thread; the next work item reuses it. Queries are what a core sweeps over and over:
-// 12 heads take 27 KiB of L1 in fp32 and 14 KiB in bf16.
+// 12 rows take 27 KiB of L1 in fp32 and 14 KiB in bf16. `stride`: a group's rows with the padding.
 struct alignas(64) Scratch {
-  alignas(64) float queries[kGroupRows * kHeadDim];          // [16][576]
-  alignas(64) uint16_t bf16_queries[kGroupRows * kHeadDim];  // [16][576]
-  alignas(64) float scores[kMaxTileN * kGroupRows];          // S and then P: [tile_n][16]
-  alignas(64) float output[kGroupRows * kValueDim];          // O: [16][512]
-  alignas(64) uint32_t
-      weight_pairs[kMaxTileN / 2 * kGroupRows];  // P as bf16 pairs: [tile_n / 2][16]
+  alignas(64) float queries[kMaxGroupRows * kHeadDim];          // [rows][576]
+  alignas(64) uint16_t bf16_queries[kMaxGroupRows * kHeadDim];  // [rows][576]
+  alignas(64) float scores[kMaxTileN * kMaxGroupRows];          // S and then P: [tile_n][stride]
+  alignas(64) float output[kMaxGroupRows * kValueDim];          // O: [rows][512]
+  // P as bf16 pairs: [tile_n / 2][stride]
+  alignas(64) uint32_t weight_pairs[kMaxTileN / 2 * kMaxGroupRows];
   alignas(64) uint16_t zero_row[kHeadDim] = {};
   const uint16_t* rows[kMaxStages][kMaxTileN];    // the ring: where a slot's rows stand
   const uint8_t* located[kMaxTileN];              // the block whose copy comes next
@@ -71,11 +73,11 @@ struct alignas(64) Scratch {
 
 class HostTile {
  public:
-  static constexpr int kGroupRows = host::kGroupRows;
+  static constexpr int kGroupRows = kMaxGroupRows;
   struct Rows {
     static constexpr int kCount = kGroupRows;
     // Not over-aligned: GCC 12 does not realign the stack for returned temporaries of this kind.
-    float values[kCount];
+    float values[kCount] = {};
     float& operator[](int i) { return values[i]; }
     float operator[](int i) const { return values[i]; }
   };
@@ -95,19 +97,21 @@ class HostTile {
 
  protected:
   void begin_group(const RowGroup& group);
+  // From one cached row's scores to the next one's.
+  int stride() const { return stride_; }
   // Rows of the block at hand, up to the next multiple of kRowStep.
   int padded_rows() const { return padded_rows_; }
   void begin_scores(const KvBlock& block);
-  // Calls body(first head, number of heads, rows to prefetch) for near-equal parts of the group's
-  // heads of at most `most` each. The rows to prefetch are those of the block whose copy was issued
-  // last, line for line with the rows at hand, and rows of zeros after the first part.
+  // Calls body(first row, number of rows, rows to prefetch) for near-equal parts of the group's
+  // query rows of at most `most` each. The rows to prefetch are those of the block whose copy was
+  // issued last, line for line with the rows at hand, and rows of zeros after the first part.
   template <class Body>
-  void for_heads(int most, const Body& body) const {
+  void for_rows(int most, const Body& body) const {
     const int parts = (group_rows_ + most - 1) / most;
     for (int part = 0, first = 0; part < parts; ++part) {
-      const int heads = (group_rows_ - first) / (parts - part);
-      body(first, heads, part == 0 ? upcoming_ : scratch_.zero_rows);
-      first += heads;
+      const int rows = (group_rows_ - first) / (parts - part);
+      body(first, rows, part == 0 ? upcoming_ : scratch_.zero_rows);
+      first += rows;
     }
   }
 
@@ -115,6 +119,7 @@ class HostTile {
   const DecodeParams& params_;
   const float score_scale_;  // softmax_scale * log2(e)
   int32_t group_rows_ = 0;
+  int32_t stride_ = 0;
 
  private:
   struct PendingCopy {

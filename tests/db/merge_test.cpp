@@ -113,6 +113,41 @@ BOOST_AUTO_TEST_CASE(merging_again_adds_nothing) {
   BOOST_TEST(exported(target) == before);
 }
 
+BOOST_AUTO_TEST_CASE(a_source_is_known_after_its_answer_was_pooled_and_its_shape_crossed) {
+  const std::string other = directory.file("other.db");
+  WinnerRecord more = winner(8, 30, 24);
+  more.default_us = 110;
+  tune(source, winner(8));
+  tune(other, more);
+  merge(source, target);
+  BOOST_TEST(merge(other, target).pooled == 1);
+  {
+    Store store = Store::open(target, OpenMode::kReadWrite);
+    RoundRecord round = sample_round(0, 3, base);
+    round.phase = Phase::kCross;
+    store.save_round(store.open_tuning(store.begin_run(sample_run()), sample_key(8)).id, round);
+  }
+  for (const std::string& again : {source, other}) {
+    BOOST_TEST(merge(again, target).tunings_added == 0);
+    BOOST_TEST(answer().rounds == 45);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(losses_that_a_known_tuning_gained_in_the_source_are_added) {
+  tune(source, winner(8));
+  merge(source, target);
+  LossRecord loss;
+  loss.config = winner(8).finalist;
+  loss.rounds = 15;
+  {
+    Store store = Store::open(source, OpenMode::kReadWrite);
+    store.save_losses(store.summaries().front().tuning_id, {loss});
+  }
+  BOOST_TEST(merge(source, target).tunings_added == 0);
+  const Store store = Store::open(target, OpenMode::kReadOnly);
+  BOOST_TEST(store.load_losses(store.summaries().front().tuning_id).size() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(rounds_of_the_same_finalist_count_together) {
   tune(target, winner(8));
   WinnerRecord other = winner(8, 30, 24);

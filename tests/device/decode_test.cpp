@@ -49,8 +49,12 @@ void check_problem(const Problem& problem,
 BOOST_AUTO_TEST_SUITE(decode)
 
 BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_ragged_lengths) {
-  const std::vector<KernelConfig> configs = {
-      config_of(1, 16, 6, 4), config_of(7, 16, 3, 8), config_of(5, 32, 3, 4)};
+  const std::vector<KernelConfig> configs = {config_of(1, 16, 6, 4),
+                                             config_of(7, 16, 3, 8),
+                                             config_of(5, 32, 3, 4),
+                                             config_of(1, 16, 8, 8, 32),
+                                             config_of(2, 16, 11, 8, 32),
+                                             config_of(7, 32, 5, 8, 32)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
       for (const int32_t q_len : {1, 2, 4, 7}) {
@@ -62,7 +66,9 @@ BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_rag
 
 BOOST_AUTO_TEST_CASE(every_shape_of_stage_1_is_right) {
   for (const int32_t page_size : {1, 64}) {
-    check_problem(ragged(page_size, 12, 2), ragged_options(), stage1_shapes());
+    for (const int32_t nhead : {12, 24}) {
+      check_problem(ragged(page_size, nhead, 2), ragged_options(), stage1_shapes());
+    }
   }
 }
 
@@ -112,7 +118,12 @@ BOOST_AUTO_TEST_CASE(
       options.lengths = {0, 1, q_len - 1, q_len, q_len + 1, 65, 300};
       check_problem(ragged(1, nhead, q_len),
                     options,
-                    {config_of(1, 16, 4, 4), config_of(3, 16, 4, 8), config_of(2, 32, 3, 4)});
+                    {config_of(1, 16, 4, 4),
+                     config_of(3, 16, 4, 8),
+                     config_of(2, 32, 3, 4),
+                     config_of(1, 16, 4, 8, 32),
+                     config_of(2, 16, 4, 8, 32),
+                     config_of(3, 32, 3, 8, 32)});
     }
   }
 }
@@ -133,7 +144,8 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(full, *boost::unit_test::disabled())
 
 BOOST_AUTO_TEST_CASE(every_problem_of_the_correctness_list_is_right) {
-  const std::vector<KernelConfig> configs = {config_of(1, 16, 6, 4), config_of(7, 16, 3, 8)};
+  const std::vector<KernelConfig> configs = {
+      config_of(1, 16, 6, 4), config_of(7, 16, 3, 8), config_of(3, 16, 8, 8, 32)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
       for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {

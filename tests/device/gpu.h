@@ -27,8 +27,9 @@ inline int32_t legal_value(Knob knob, int32_t wanted) {
 
 // The default's knobs with another shape of stage 1, or with the nearest smaller one that the
 // device has.
-inline KernelConfig config_of(int splits, int tile_n, int stages, int stage1_warps) {
-  KernelConfig config = test_gpu().space().neutral();
+inline KernelConfig config_of(
+    int splits, int tile_n, int stages, int stage1_warps, int group_rows = 16) {
+  KernelConfig config = test_gpu().space().neutral(legal_value(Knob::kGroupRows, group_rows));
   config.splits = splits;
   config.stage1_warps = legal_value(Knob::kStage1Warps, stage1_warps);
   for (; tile_n >= 1; tile_n /= 2) {
@@ -47,8 +48,8 @@ inline boost::test_tools::assertion_result has_persistent_schedule(boost::unit_t
   return std::count(legal.begin(), legal.end(), static_cast<int32_t>(Schedule::kPersistent)) > 0;
 }
 
-inline KernelConfig persistent(int splits, int tile_n, int stages) {
-  KernelConfig config = config_of(splits, tile_n, stages, 4);
+inline KernelConfig persistent(int splits, int tile_n, int stages, int group_rows = 16) {
+  KernelConfig config = config_of(splits, tile_n, stages, group_rows / 4, group_rows);
   config.schedule = Schedule::kPersistent;
   return config;
 }
@@ -58,9 +59,11 @@ inline std::vector<KernelConfig> stage1_shapes() {
   std::vector<KernelConfig> configs;
   for (const int32_t tile_n : test_gpu().space().range(Knob::kTileN).legal) {
     for (const int32_t warps : test_gpu().space().range(Knob::kStage1Warps).legal) {
-      for (const int splits : {1, 2, 3, 64}) {
-        const KernelConfig config = config_of(splits, tile_n, 2, warps);
-        if (!test_gpu().space().violation({}, config)) configs.push_back(config);
+      for (const int32_t group_rows : test_gpu().space().range(Knob::kGroupRows).legal) {
+        for (const int splits : {1, 2, 3, 64}) {
+          const KernelConfig config = config_of(splits, tile_n, 2, warps, group_rows);
+          if (!test_gpu().space().violation({}, config)) configs.push_back(config);
+        }
       }
     }
   }

@@ -15,6 +15,8 @@ std::vector<KernelConfig> persistent_shapes() {
   for (const int splits : {2, 3, 9, 300}) {
     configs.push_back(persistent(splits, 16, 3));
     configs.push_back(persistent(splits, 32, 2));
+    configs.push_back(persistent(splits, 16, 8, 32));
+    configs.push_back(persistent(splits, 32, 5, 32));
   }
   return configs;
 }
@@ -43,7 +45,7 @@ BOOST_AUTO_TEST_SUITE(persistent_schedule, *boost::unit_test::precondition(has_p
 BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_ragged_lengths) {
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : {1, 12, 16, 33, 128}) {
-      for (const int32_t q_len : {1, 2, 8}) {
+      for (const int32_t q_len : {1, 2, 3, 8}) {
         Problem shape;
         shape.page_size = page_size;
         shape.nhead = nhead;

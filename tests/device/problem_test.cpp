@@ -28,7 +28,9 @@ BOOST_AUTO_TEST_CASE(wait_stages_order_and_stage_2_knobs_change_no_bit) {
   const std::vector<KernelConfig> bases = {config_of(44, 16, 2, 4),
                                            config_of(44, 16, 2, 8),
                                            config_of(2, 16, 2, 4),
-                                           config_of(2, 16, 2, 8)};
+                                           config_of(2, 16, 2, 8),
+                                           config_of(44, 16, 2, 8, 32),
+                                           config_of(2, 16, 2, 8, 32)};
   for (const KernelConfig& base : bases) {
     BOOST_REQUIRE(checked.check(base).ok());
     const Output expected = read_output(checked.loaded());

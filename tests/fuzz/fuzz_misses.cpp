@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     reader.add(text, "again");  // another process that missed the same
     const Misses misses = reader.result();
     for (const Miss& miss : misses.shapes) require(miss.share >= 0 && miss.count >= 0);
-    misses_table(misses);
+    misses_table(misses, {.width = 60});
     const std::string list = shapes_text(misses);
     expect_usage_errors_only([&] { require(!parse_shapes(list, "list").empty()); });
   });

@@ -23,6 +23,7 @@ KernelConfig config_of(const Choice& choice) {
   config.wait = static_cast<Wait>(choice[3]);
   config.order = static_cast<Order>(choice[4]);
   config.stage2_tiles = 1 << choice[5];
+  config.group_rows = 16 << choice[6];
   return config;
 }
 
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_default_is_within_tolerance_on_every_pair_of_shape_para
 }
 
 BOOST_AUTO_TEST_CASE(every_pair_of_knob_values_is_within_tolerance) {
-  const auto choices = pairwise_choices({9, 4, 3, 2, 2, 4}, kSeed);
+  const auto choices = pairwise_choices({9, 4, 3, 2, 2, 4, 3}, kSeed);
   for (const auto& workload : configured_problems()) {
     const auto rows = reference_sample(workload->params(), kSampledRows, kSeed);
     for (const std::string& isa : instruction_sets()) {
@@ -90,6 +91,24 @@ BOOST_AUTO_TEST_CASE(wait_stages_order_and_stage_2_tiling_change_no_bit_and_runs
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_width_of_row_groups_changes_no_bit) {
+  const auto workload = configured_problems()[2];
+  for (const std::string& isa : instruction_sets()) {
+    const auto device = open_host(isa);
+    const auto loaded = device->load(workload);
+    for (const char* knobs : {"splits=1 tile_n=32", "splits=3 tile_n=16"}) {
+      KernelConfig config = parse_config(knobs);
+      BOOST_REQUIRE(loaded->run(config).ok());
+      const Output expected = read(*loaded);
+      for (const int32_t group_rows : {32, 64}) {
+        config.group_rows = group_rows;
+        BOOST_REQUIRE(loaded->run(config).ok());
+        BOOST_TEST((read(*loaded) == expected), isa << " " << to_text(config));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(query_positions_that_share_a_row_group_each_end_where_they_see_no_further) {
   for (const int32_t nhead : {1, 5, 12, 24}) {
     for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {
@@ -103,7 +122,10 @@ BOOST_AUTO_TEST_CASE(query_positions_that_share_a_row_group_each_end_where_they_
       for (const std::string& isa : instruction_sets()) {
         const auto device = open_host(isa);
         const auto loaded = device->load(workload);
-        for (const char* knobs : {"splits=1 tile_n=16", "splits=3 tile_n=64"}) {
+        for (const char* knobs : {"splits=1 tile_n=16",
+                                  "splits=3 tile_n=64",
+                                  "splits=1 tile_n=64 group_rows=32",
+                                  "splits=3 tile_n=16 group_rows=64"}) {
           const KernelConfig config = parse_config(knobs, device->space().neutral());
           BOOST_REQUIRE(loaded->run(config).ok());
           const Outcome checked = check(rows, *workload, read(*loaded));

@@ -133,7 +133,6 @@ BOOST_AUTO_TEST_CASE(a_large_pool_passes_32_bit_offsets_without_taking_its_size_
     for (int64_t n = 0; n < 300; ++n) widest = std::max(widest, row_offset(p, b, n));
   }
   BOOST_TEST(widest * 2 > int64_t{1} << 32);
-  const auto* pool = static_cast<const uint16_t*>(p.kv);
   BOOST_TEST(is_finite_row(workload, widest / kHeadDim));
   BOOST_TEST(is_nan_row(workload, widest / kHeadDim - 1));
 }

@@ -117,11 +117,9 @@ BOOST_AUTO_TEST_CASE(
     the_row_groups_are_the_narrowest_that_hold_a_request_and_bring_their_own_values) {
   const Space base = space_of("H200");
   std::vector<KnobRange> ranges = base.ranges();
-  ranges.back().legal = ranges.back().search = {16, 32, 128};
-  KernelConfig wide = base.neutral();
-  wide.group_rows = 128;
-  wide.tile_n = 64;
-  const DefaultPolicy policy(Space(base.device(), ranges, base.constraints(), {wide}));
+  ranges.back().legal = ranges.back().search = {16, 32, 64, 128};
+  const KernelConfig wide = parse_config("group_rows=128 tile_n=64", base.neutral());
+  const DefaultPolicy policy(Space(base.device(), ranges, {}, {base.neutral(32), wide}));
   BOOST_TEST(policy(shape(4, 16)).group_rows == 16);
   BOOST_TEST(policy(shape(4, 16)).splits == 33);
   BOOST_TEST(policy(shape(4, 12, 2)).group_rows == 32);

@@ -92,7 +92,8 @@ BOOST_AUTO_TEST_CASE(the_manual_page_describes_each_option_once_with_its_verbs) 
     const std::string line = options.substr(first, options.find('\n', first) - first);
     for (const VerbSpec& verb : verb_table()) {
       if (!takes(verb.verb, option) || line.find("every verb") != std::string::npos) continue;
-      BOOST_TEST(line.find("*" + std::string(verb.name) + "*") != std::string::npos, line);
+      BOOST_TEST(line.find(std::string("*").append(verb.name).append("*")) != std::string::npos,
+                 line);
     }
   }
 }

@@ -50,7 +50,7 @@ constexpr int kCannotStart = 127;
 Program::Program(const std::vector<std::string>& args, const ProgramOptions& options) {
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-  std::vector<std::string> words = {MLA_TUNE_PROGRAM};
+  std::vector<std::string> words = {options.program.empty() ? MLA_TUNE_PROGRAM : options.program};
   words.insert(words.end(), args.begin(), args.end());
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork");

@@ -62,7 +62,9 @@ void show(Screen* screen) {
 Screen on_terminal(const std::vector<std::string>& args,
                    int columns,
                    const std::map<std::string, std::string>& environment) {
-  const winsize size = {.ws_row = 40, .ws_col = static_cast<unsigned short>(columns)};
+  winsize size{};
+  size.ws_row = 40;
+  size.ws_col = static_cast<unsigned short>(columns);
   int terminal = -1;
   const pid_t pid = forkpty(&terminal, nullptr, nullptr, &size);
   if (pid < 0) throw std::runtime_error("forkpty");

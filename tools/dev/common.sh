@@ -6,8 +6,10 @@
 build_packages=(cmake ninja-build g++ libboost-dev libboost-program-options-dev libfmt-dev libhwy-dev
   libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
-test_packages=(clang clang-format-14 debootstrap doxygen libboost-test-dev libclang-rt-14-dev lintian man-db openmpi-bin pkg-config
-  python3 scdoc shellcheck)
+test_packages=(chromium clang clang-format-14 doxygen fonts-dejavu-core libboost-test-dev libclang-rt-14-dev openmpi-bin
+  pkg-config python3 scdoc shellcheck)
+# shellcheck disable=SC2034
+full_test_packages=(debootstrap lintian)
 # shellcheck disable=SC2034
 package_packages=(dpkg-dev file scdoc)
 # shellcheck disable=SC2034

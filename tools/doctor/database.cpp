@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "db/snapshot.h"
 #include "db/store.h"
 #include "kernels/error.h"
+#include "tools/db_reach.h"
 #include "tools/doctor/finding.h"
 #include "tools/paths.h"
 
@@ -45,38 +45,31 @@ Finding integrity(const db::Store& store, const db::DatabaseInfo& info) {
           "see all of it with: mla-tune db check --db " + shell_quoted({info.path})};
 }
 
-Finding reachable(const std::string& path, const Space& space, const db::Environment& environment) {
-  int64_t stale = 0;
-  const db::SnapshotLoad load = db::load_snapshot(
-      path,
-      space,
-      {.row = [&](const db::SnapshotRow& row) { stale += row.verify_again ? 1 : 0; }},
-      &environment);
-  std::string value =
-      fmt::format("{} for {}", count_text(load.rows_used), device_key(space.device()));
-  for (const auto& [count, what] : {std::pair{stale, "of them to be verified again"},
-                                    std::pair{load.rows_other_device, "of other devices"},
-                                    std::pair{load.rows_skipped, "unusable"}}) {
-    if (count > 0) value += fmt::format(", {} {}", count_text(count), what);
+Finding reachable(const db::Store& store, const Space& space) {
+  const Reach found = reach(store, space);
+  Finding finding = {kDatabases,
+                     "reachable rows",
+                     Health::kOk,
+                     fmt::format("{} for {}", count_text(found.answers), found.device)};
+  const auto unreachable = static_cast<int64_t>(found.unreachable.size());
+  for (const auto& [count, what] : {std::pair{found.verify_again, "of them to be verified again"},
+                                    std::pair{unreachable, "unreachable"}}) {
+    if (count > 0) finding.value += fmt::format(", {} {}", count_text(count), what);
   }
-  Finding finding = {kDatabases, "reachable rows", Health::kOk, value};
-  if (load.rows_skipped > 0) {
+  if (found.answers == 0 && unreachable > 0) {
     finding.health = Health::kWarning;
-    finding.advice = "unusable: " + load.reasons.front();
-  } else if (load.rows_used == 0 && load.rows_other_device > 0) {
-    finding.health = Health::kWarning;
-    finding.advice = "nothing in this file answers here: tune this device with mla-tune run";
-  } else if (stale > 0) {
-    finding.health = Health::kNote;
     finding.advice =
-        "they answer; renew them with: mla-tune verify --stale --db " + shell_quoted({path});
+        "nothing in this file answers here, see mla-tune db check; tune this device "
+        "with mla-tune run";
+  } else if (found.verify_again > 0) {
+    finding.health = Health::kNote;
+    finding.advice = "they answer; renew them with: mla-tune verify --stale --db " +
+                     shell_quoted({store.path()});
   }
   return finding;
 }
 
-Findings of_file(const std::string& path,
-                 const std::optional<Space>& space,
-                 const db::Environment& environment) {
+Findings of_file(const std::string& path, const std::optional<Space>& space) {
   if (!exists(path)) {
     return {{kDatabases,
              path,
@@ -87,7 +80,7 @@ Findings of_file(const std::string& path,
   try {
     const db::Store store = db::Store::open(path, db::OpenMode::kReadOnly);
     Findings findings = {integrity(store, store.info())};
-    if (space) findings.push_back(reachable(path, *space, environment));
+    if (space) findings.push_back(reachable(store, *space));
     return findings;
   } catch (const Error& error) {
     return {{kDatabases, path, Health::kProblem, error.what(), "until then the default answers"}};
@@ -96,13 +89,11 @@ Findings of_file(const std::string& path,
 
 }  // namespace
 
-Findings database_findings(const Options& options,
-                           const std::optional<Space>& space,
-                           const db::Environment& environment) {
+Findings database_findings(const Options& options, const std::optional<Space>& space) {
   const std::vector<std::string> paths = database_paths(options.databases);
-  Findings findings = {writable(paths.back())};
+  Findings findings = {writable(written_database(options.databases))};
   for (const std::string& path : paths) {
-    const Findings file = of_file(path, space, environment);
+    const Findings file = of_file(path, space);
     findings.insert(findings.end(), file.begin(), file.end());
   }
   return findings;

@@ -47,10 +47,8 @@ Findings version_findings(const db::Environment& environment, const std::string&
 // The space of the device that is asked for; nullopt where it cannot be used.
 std::optional<Space> device_findings(const Options& options, Findings* findings);
 
-// `space`: whose rows count as reachable; nullopt: unknown. `environment` is what runs here.
-Findings database_findings(const Options& options,
-                           const std::optional<Space>& space,
-                           const db::Environment& environment);
+// `space`: whose rows count as reachable; nullopt: unknown.
+Findings database_findings(const Options& options, const std::optional<Space>& space);
 
 // Every setting with where it comes from.
 Findings setting_findings(const Options& options);

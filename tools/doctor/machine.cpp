@@ -131,7 +131,7 @@ Finding amd_clocks(const fs::path& card) {
 Finding device_node(const fs::path& node) {
   const bool usable = access(node.c_str(), R_OK | W_OK) == 0;
   return {"permissions",
-          "/" + node.lexically_relative(node.parent_path().parent_path()).string(),
+          fmt::format("/{}", node.lexically_relative(node.parent_path().parent_path()).string()),
           usable ? Health::kOk : Health::kWarning,
           usable ? "read and write" : "may not be opened by this user",
           usable ? "" : "add the user to the node's group (render, video) and log in again"};

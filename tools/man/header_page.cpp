@@ -23,7 +23,7 @@ std::string comment_text(std::string_view comment) {
       text += (text.empty() || text.ends_with('\n') ? "" : " ") + escaped(line);
     }
   }
-  return text.substr(0, text.find_last_not_of(" \n") + 1);
+  return paragraph(text.substr(0, text.find_last_not_of(" \n") + 1));
 }
 
 // Without the macro that exports it, by which its parameters are indented.

@@ -33,18 +33,18 @@ std::string inline_text(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t mark = std::min(text.find_first_of("`["), text.size());
-    out += escaped(std::string(text.substr(0, mark)));
+    out += escaped(text.substr(0, mark));
     text.remove_prefix(mark);
     if (text.empty()) break;
     const bool code = text.front() == '`';
     const size_t end = text.find(code ? "`" : "](", 1);
     const size_t after = code ? end : text.find(')', end);
     if (end == std::string_view::npos || after == std::string_view::npos) {
-      out += escaped(std::string(text.substr(0, 1)));
+      out += escaped(text.substr(0, 1));
       text.remove_prefix(1);
       continue;
     }
-    const std::string inner = escaped(std::string(text.substr(1, end - 1)));
+    const std::string inner = escaped(text.substr(1, end - 1));
     out += code ? "*" + inner + "*" : inner;
     text.remove_prefix(after + 1);
   }
@@ -89,7 +89,7 @@ std::string code(const Lines& lines) {
 std::string flowing(const Lines& lines) {
   std::string text, item;
   const auto flush = [&](const char* mark) {
-    if (!item.empty()) text += mark + inline_text(item) + "\n";
+    if (!item.empty()) text += mark + paragraph(inline_text(item)) + "\n";
     item.clear();
   };
   const char* mark = "";

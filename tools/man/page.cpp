@@ -7,15 +7,19 @@
 
 namespace mla::tools {
 
-std::string escaped(const std::string& text) {
+std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool marks_line =
-        out.empty() && std::string_view("#-.|:;[]\t").find(c) != std::string::npos;
-    if (c == '\\' || c == '*' || c == '_' || c == '`' || marks_line) out += '\\';
+    if (std::string_view("\\*_`").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
+}
+
+std::string paragraph(const std::string& text) {
+  const bool marked =
+      !text.empty() && std::string_view("#-.|:;[]").find(text[0]) != std::string::npos;
+  return (marked ? "\\" : "") + text;
 }
 
 std::string page_head(const PageTitle& title) {

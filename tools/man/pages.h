@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mla::tools {
@@ -15,8 +16,10 @@ struct PageTitle {
   std::string version;
 };
 
-// `text` where scdoc would find markup in it.
-std::string escaped(const std::string& text);
+// `text` without what scdoc would take for markup within a line.
+std::string escaped(std::string_view text);
+// A text that begins a line: its first character is no markup either.
+std::string paragraph(const std::string& text);
 
 // The head of every page, up to the text of NAME.
 std::string page_head(const PageTitle& title);

@@ -47,7 +47,7 @@ std::string option_text(const OptionSpec& option) {
   }
   std::string term = fmt::format("*--{}*", escaped(option.name));
   if (option.letter != 0) term = fmt::format("*-{}*, {}", option.letter, term);
-  if (*option.value != '\0') term += " " + escaped(option.value);
+  if (*option.value != '\0') term = fmt::format("{} {}", term, escaped(option.value));
   return fmt::format("{}\n\t{}{}. Of {}.\n\n",
                      term,
                      escaped(option.text),

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The copy ring of a wide workgroup: panels of cached rows (wide_layout.h).
+// Whole tiles of a page come by the copy engine, where a cluster's workgroups fetch half of the
+// rows each for both; rows of smaller pages are gathered by 16-byte copies of a warpgroup.
+#pragma once
+
+#include "kernels/gpu/nv_ring.cuh"
+#include "kernels/gpu/nv_wgmma.cuh"
+
+namespace mla::gpu {
+
+enum class Gather {
+  kTiles,  // pages of at least 64 rows
+  kRows,   // pages of any size
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+// Where a walk stands in the ring: at a block's next half and its key panel.
+struct PanelPosition {
+  RingPosition half, rope;
+
+  __device__ void next_half(int count = 1) { half.advance(count, kHalfSlots); }
+  __device__ void next_rope() { rope.advance(1, kRopeSlots); }
+};
+
+// kPair: copies go to both workgroups of a cluster of two, whose slots fill and empty together.
+template <Gather kGather, bool kPair>
+class PanelRing {
+ public:
+  __device__ explicit PanelRing(uint8_t* local) : base_(shared_address(local)) {}
+
+  // Of a half's panels; a key panel is one of a half of its own.
+  __device__ static int half_slot(const RingPosition& half) { return half.slot * kHalfPanels; }
+  __device__ static int rope_slot(const RingPosition& rope) {
+    return kHalfSlots * kHalfPanels + rope.slot;
+  }
+  __device__ uint32_t panel(int slot) const { return base_ + slot * kPanelBytes; }
+  __device__ uint32_t full(int slot) const { return base_ + WideLayout::barriers() + slot * 8; }
+
+  // By one warp, before any other use.
+  __device__ void init() const {
+    constexpr int kFillers = kGather == Gather::kTiles ? 1 : kWarpgroupThreads;
+    constexpr int kReleasers = kWarpgroupWarps * (kPair ? 2 : 1);
+    const int lane = threadIdx.x % 32;
+    if (lane < kPanelSlots) init_barrier(full(lane), kFillers);
+    if (lane < kHalfSlots + kRopeSlots) init_barrier(empty(lane), kReleasers);
+    fence_barrier_init();
+  }
+
+  // Until a panel is there for products.
+  __device__ void wait_full(int slot, uint32_t parity) const {
+    wait_barrier(full(slot), parity);
+    if constexpr (kGather == Gather::kRows) fence_async();
+  }
+
+  // By all warps of the warpgroup that reads the panels last.
+  __device__ void release_half(const RingPosition& half) const { release(half.slot); }
+  __device__ void release_rope(const RingPosition& rope) const { release(kHalfSlots + rope.slot); }
+
+  // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
+  __device__ void wait_empty_half(const RingPosition& half) const {
+    wait_barrier(empty(half.slot), half.parity ^ 1);
+  }
+  __device__ void wait_empty_rope(const RingPosition& rope) const {
+    wait_barrier(empty(kHalfSlots + rope.slot), rope.parity ^ 1);
+  }
+
+ private:
+  __device__ uint32_t empty(int i) const { return base_ + WideLayout::empty_barriers() + i * 8; }
+
+  __device__ void release(int i) const {
+    __syncwarp();
+    const int lane = threadIdx.x % 32;
+    if constexpr (kPair) {
+      if (lane < 2) arrive_at(empty(i), lane);
+    } else {
+      if (lane == 0) arrive(empty(i));
+    }
+  }
+
+  uint32_t base_;
+};
+
+// The panels of a block, in the order of copies and products: `copy(slot, panel)` where the slot is
+// empty.
+template <class Ring, class Copy>
+__device__ void fill_block(const Ring& ring, PanelPosition* at, Copy copy) {
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    ring.wait_empty_half(at->half);
+#pragma unroll 1
+    for (int i = 0; i < kHalfPanels; ++i) {
+      copy(Ring::half_slot(at->half) + i, half * kHalfPanels + i);
+    }
+    at->next_half();
+  }
+  ring.wait_empty_rope(at->rope);
+  copy(Ring::rope_slot(at->rope), kValuePanels);
+  at->next_rope();
+}
+
+// By one thread. The rows of a block lie in one page.
+template <class Ring>
+__device__ void copy_tiles(const Ring& ring,
+                           const RowSource& source,
+                           const int32_t* pages,
+                           const Walk<kWideTileN>& walk,
+                           int workgroups) {
+  constexpr int kHalfRows = kWideTileN / 2;
+  const int blocks = walk.count();
+  const int rank = workgroups == 2 ? cluster_rank() : 0;
+  const auto page_of = [&](int block) {
+    return block < blocks ? pages[walk.first_row(block) >> source.page_shift] : 0;
+  };
+  PanelPosition at;
+  int32_t page = page_of(0);
+  for (int block = 0; block < blocks; ++block) {
+    const int32_t next_page = page_of(block + 1);
+    const auto row = static_cast<int32_t>(source.row(page, walk.first_row(block)));
+    fill_block(ring, &at, [&](int slot, int panel) {
+      const uint32_t target = ring.panel(slot), full = ring.full(slot);
+      const int32_t column = panel * kPanelColumns;
+      arrive_expecting(full, kPanelBytes);
+      if (workgroups == 2) {
+        const int first = rank * kHalfRows;
+        copy_box_to_pair(target + first * kPanelRowBytes, source.map, column, row + first, full);
+      } else {
+        copy_box(target, source.map, column, row, full);
+      }
+    });
+    page = next_page;
+  }
+}
+
+// By a warpgroup: a warp has 16 rows of every block, eight lanes a row. Rows behind the end of the
+// range are copies of its last row.
+template <class Ring>
+class RowGatherer {
+ public:
+  __device__ RowGatherer(const Ring& ring,
+                         const RowSource& source,
+                         const int32_t* pages,
+                         const Walk<kWideTileN>& walk)
+      : ring_(ring), source_(source), pages_(pages), walk_(walk), blocks_(walk.count()) {}
+
+  __device__ void run() {
+    // Page numbers are fetched two blocks at a time, a lane each, two to four blocks ahead.
+    int32_t even = fetch_pages(0), odd = fetch_pages(2);
+    for (int block = 0; block < blocks_; block += 4) {
+      copy_blocks(block, even);
+      even = fetch_pages(block + 4);
+      copy_blocks(block + 2, odd);
+      odd = fetch_pages(block + 6);
+    }
+  }
+
+ private:
+  static constexpr int kWarpRows = 16;
+  static constexpr int kLaneRows = 4;
+
+  __device__ int row_number(int block, int row_of_warp) const {
+    const int warp = threadIdx.x / 32 % 4;
+    return min(walk_.first_row(block) + warp * kWarpRows + row_of_warp, walk_.end - 1);
+  }
+
+  __device__ int32_t fetch_pages(int block) const {
+    const int lane = threadIdx.x % 32;
+    block += lane / kWarpRows;
+    return block < blocks_ ? pages_[row_number(block, lane % kWarpRows) >> source_.page_shift] : 0;
+  }
+
+  __device__ void copy_blocks(int first, int32_t page) {
+#pragma unroll 1
+    for (int i = 0; i < 2 && first + i < blocks_; ++i) copy_block(first + i, i * kWarpRows, page);
+  }
+
+  __device__ void copy_block(int block, int first_lane, int32_t pages) {
+    const int lane = threadIdx.x % 32;
+    const uint8_t* rows[kLaneRows];
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      const int row_of_warp = i * 4 + lane / 8;
+      const int32_t page = __shfl_sync(~0u, pages, first_lane + row_of_warp);
+      const int64_t row = source_.row(page, row_number(block, row_of_warp));
+      rows[i] = source_.pool + row * source_.row_bytes + lane % 8 * 16;
+    }
+    const uint32_t target = (threadIdx.x / 32 % 4 * kWarpRows + lane / 8) * kPanelRowBytes;
+    fill_block(ring_, &at_, [&](int slot, int panel) {
+#pragma unroll
+      for (int i = 0; i < kLaneRows; ++i) {
+        const int place = lane % 8 ^ (i * 4 + lane / 8) % 8;
+        copy16_async(ring_.panel(slot) + target + i * 4 * kPanelRowBytes + place * 16,
+                     rows[i] + panel * kPanelRowBytes);
+      }
+      arrive_after_copies(ring_.full(slot));
+    });
+  }
+
+  Ring ring_;
+  const RowSource& source_;
+  const int32_t* pages_;
+  Walk<kWideTileN> walk_;
+  int blocks_;
+  PanelPosition at_;
+};
+
+#endif
+
+}  // namespace mla::gpu

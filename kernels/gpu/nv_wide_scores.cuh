@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The score warpgroup of a wide workgroup: S = Q K^T of a block, softmax, and the weights for the
+// value warpgroups. While it works on the softmax of a block, the first products of the next one
+// run.
+#pragma once
+
+#include "kernels/gpu/nv_panel_ring.cuh"
+#include "kernels/gpu/nv_weights.cuh"
+#include "kernels/gpu/nv_wide_results.cuh"
+#include "kernels/stage1.h"
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+namespace mla::gpu {
+
+// The scores of a block for raise_max (stage1.h); rows lane / 4 and lane / 4 + 8 of the warp's.
+struct ScoreTile {
+  struct Rows {
+    static constexpr int kCount = 2;
+    float value[kCount];
+    __host__ __device__ float& operator[](int i) { return value[i]; }
+    __host__ __device__ const float& operator[](int i) const { return value[i]; }
+  };
+
+  float (&score)[32];
+  float factor;  // to units of log2; positive
+
+  __device__ void scale(float by) {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) score[i] *= by;
+  }
+
+  // S = -inf from cached row limits[...] of the block on.
+  __device__ void mask(const int (&limits)[2]) {
+    const int first = threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      if (i / 4 * 8 + first + i % 2 >= limits[i / 2 % 2]) score[i] = -INFINITY;
+    }
+  }
+
+  __device__ Rows row_max() const {
+    float max[4] = {score[0], score[1], score[2], score[3]};
+#pragma unroll
+    for (int i = 4; i < 32; ++i) max[i % 4] = fmaxf(max[i % 4], score[i]);
+    Rows rows = {{fmaxf(max[0], max[1]), fmaxf(max[2], max[3])}};
+#pragma unroll
+    for (int distance = 1; distance <= 2; ++distance) {  // the four lanes of a row
+      for (int i = 0; i < 2; ++i) {
+        rows[i] = fmaxf(rows[i], __shfl_xor_sync(~0u, rows[i], distance));
+      }
+    }
+    return {{rows[0] * factor, rows[1] * factor}};
+  }
+
+  // P = 2^(S - base) as pairs of bf16; returns this thread's share of the row sums.
+  __device__ Rows exponentiate(const Rows& base, uint32_t (&weight)[16]) const {
+    Rows sum = {{0, 0}};
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      const float low = exp2_approx(fmaf(score[2 * i], factor, -base[i % 2]));
+      const float high = exp2_approx(fmaf(score[2 * i + 1], factor, -base[i % 2]));
+      weight[i] = pack_bf16(low, high);
+      sum[i % 2] += low + high;
+    }
+    return sum;
+  }
+
+  __device__ static Rows exp2(const Rows& x) {
+    return {{exp2_approx(x[0]), exp2_approx(x[1])}};
+  }
+};
+
+template <class Ring>
+class Scores {
+ public:
+  using Rows = ScoreTile::Rows;
+
+  // first_row: of the group, the workgroup's first.
+  template <class Work>
+  __device__ Scores(const DecodeParams& p,
+                    const Work& work,
+                    const Ring& ring,
+                    const Weights& weights,
+                    uint32_t queries,
+                    int first_row)
+      : ring_(ring),
+        weights_(weights),
+        queries_(queries),
+        blocks_(work.walk.count()),
+        first_masked_(work.first_masked),
+        scale_(p.softmax_scale * kLog2e) {
+    const uint16_t* rows[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int row = first_row + first_row_of_thread() + 8 * i;
+      attended_[i] = work.attended(p, 0, row);
+      rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
+    }
+    load_register_panels(rows);
+  }
+
+  __device__ void run() {
+    float score[32];
+#pragma unroll 1
+    for (int block = 0; block < blocks_; ++block) {
+      issue(score);
+      wait_products<0>();
+      settle(score);
+      soften(block, score);
+      ring_.release_rope(at_.rope);
+      at_.next_rope();
+    }
+  }
+
+  // Stores the LSE and passes the factors on that normalise the output.
+  __device__ void finish(const ResultRows& results) {
+    Rows factors;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float sum = total(state_.sum[i]);
+      const bool empty = sum == 0.0f;
+      factors[i] = empty ? 0.0f : 1.0f / sum;
+      const float lse =
+          empty ? -INFINITY : (state_.max[i] + log2_approx(sum)) * static_cast<float>(kLn2);
+      if (threadIdx.x % 4 == 0) results.store_lse(first_row_of_thread() + 8 * i, lse);
+    }
+    weights_.put_factors(blocks_, factors);
+  }
+
+ private:
+  static constexpr float kLog2e = 1.44269504f;
+  // Over the four lanes of a row.
+  __device__ static float total(float sum) {
+    sum += __shfl_xor_sync(~0u, sum, 1);
+    return sum + __shfl_xor_sync(~0u, sum, 2);
+  }
+
+  __device__ static int first_row_of_thread() {
+    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+  }
+
+  // rows: null where the group has none.
+  __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
+    const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
+    odd(rows[0]) || odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
+  }
+
+  // Two elements of a query row, 0 without a row.
+  template <bool kAligned>
+  __device__ static uint32_t load_pair(const uint16_t* row, int column) {
+    if (row == nullptr) return 0;
+    const uint16_t* pair = row + column;
+    if constexpr (kAligned) return *reinterpret_cast<const uint32_t*>(pair);
+    return pair[0] | uint32_t{pair[1]} << 16;
+  }
+
+  template <bool kAligned>
+  __device__ void load_pairs(const uint16_t* const (&rows)[2]) {
+    const int first = kQueryPanels * kPanelColumns + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int step = 0; step < 4 * kRegisterPanels; ++step) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        query_[step][i] = load_pair<kAligned>(rows[i % 2], first + step * 16 + i / 2 * 8);
+      }
+    }
+  }
+
+  // Starts the products of the next block.
+  __device__ void issue(float (&score)[32]) {
+#pragma unroll
+    for (int panel = 0; panel < kBlockPanels; ++panel) {
+      const bool rope = panel == kValuePanels;
+      const int slot =
+          rope ? Ring::rope_slot(at_.rope) : Ring::half_slot(at_.half) + panel % kHalfPanels;
+      ring_.wait_full(slot, rope ? at_.rope.parity : at_.half.parity);
+      const uint64_t keys = panel_operand(ring_.panel(slot));
+      begin_products();
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {  // 16 columns, 32 bytes
+        const bool add = panel + step > 0;
+        if (panel < kQueryPanels) {
+          const uint64_t query = panel_operand(queries_ + panel * kPanelBytes);
+          multiply_panels(score, query + 2 * step, keys + 2 * step, add);
+        } else {
+          multiply_panels(score, query_[(panel - kQueryPanels) * 4 + step], keys + 2 * step, add);
+        }
+      }
+      if (!rope && panel % kHalfPanels == kHalfPanels - 1) at_.next_half();
+    }
+    commit_products();
+  }
+
+  __device__ void soften(int block, float (&score)[32]) {
+    ScoreTile tile = {score, scale_ > 0 ? scale_ : 1};
+    if (!(scale_ > 0)) tile.scale(scale_);  // a maximum times it would be a minimum
+    if (block >= first_masked_) {
+      tile.mask({attended_[0] - block * kWideTileN, attended_[1] - block * kWideTileN});
+    }
+    Rows base;
+    const Rows shrink = raise_max(tile, &state_, &base);
+    weights_.put_factors(block, shrink);
+    uint32_t weight[16];
+    const Rows sum = tile.exponentiate(base, weight);
+    weights_.put(block, weight);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) state_.sum[i] = state_.sum[i] * shrink[i] + sum[i];
+  }
+
+  Ring ring_;
+  Weights weights_;
+  uint32_t queries_;
+  int blocks_;
+  int first_masked_;  // block of which some row attends to fewer than all
+  int attended_[2];   // rows of the walk that the thread's query rows attend to
+  float scale_;       // to units of log2
+  PanelPosition at_;
+  uint32_t query_[4 * kRegisterPanels][4];
+  SoftmaxState<Rows> state_ = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
+};
+
+}  // namespace mla::gpu
+#endif

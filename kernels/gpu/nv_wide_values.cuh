@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// A value warpgroup of a wide workgroup: O += P V for its half of the 512 columns, and its end,
+// which stores the output or a partial result.
+#pragma once
+
+#include "kernels/gpu/nv_wide_scores.cuh"
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+namespace mla::gpu {
+
+template <class Ring>
+class Values {
+ public:
+  using Rows = ScoreTile::Rows;
+
+  __device__ Values(const Walk<kWideTileN>& walk,
+                    const Ring& ring,
+                    const Weights& weights,
+                    int half)
+      : walk_(walk), ring_(ring), weights_(weights), half_(half) {
+    at_.advance(half, kHalfSlots);
+#pragma unroll
+    for (int i = 0; i < 2 * kSums; ++i) output_[i / kSums][i % kSums] = 0;
+  }
+
+  __device__ void run() {
+    const int blocks = walk_.count();
+#pragma unroll 1
+    for (int block = 0; block < blocks; ++block) {
+      Rows shrink;
+      weights_.take_factors(block, &shrink);
+      if (__any_sync(~0u, shrink[0] != 1.0f || shrink[1] != 1.0f)) rescale(shrink);
+      const int slot = Ring::half_slot(at_);
+#pragma unroll
+      for (int panel = 0; panel < kHalfPanels; ++panel) ring_.wait_full(slot + panel, at_.parity);
+      if (walk_.rows(block) < kWideTileN) clear_tail(slot, walk_.rows(block));
+      weights_.wait(block);
+      const uint64_t weights = panel_operand(weights_.panel());
+      const uint64_t values = panel_operand(ring_.panel(slot));
+      begin_products();
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {  // 16 cached rows: 32 bytes of weights
+        const uint64_t rows = values + step * (16 * kPanelRowBytes >> 4);
+        multiply_values(output_[0], weights + 2 * step, rows);
+        multiply_values(output_[1], weights + 2 * step, rows + (2 * kPanelBytes >> 4));
+      }
+      commit_products();
+      wait_products<0>();
+      settle(output_[0]);
+      settle(output_[1]);
+      ring_.release_half(at_);
+      weights_.release();
+      at_.advance(2, kHalfSlots);
+    }
+  }
+
+  __device__ void finish(const ResultRows& results) {
+    Rows factors;
+    weights_.take_factors(walk_.count(), &factors);
+    rescale(factors);
+    const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + threadIdx.x % 32 / 4;
+    const int column = half_ * kHalfPanels * kPanelColumns;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (results.partial()) {
+        store_partial(i, results.row<float>(row + 8 * i), column);
+      } else {
+        store_output(i, results.row<uint16_t>(row + 8 * i), column);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kSums = 64;  // of 128 columns
+  static constexpr int kTiles = 2 * kSums / 4;
+
+  // Columns 8 * tile.. of the thread's row `i`.
+  __device__ const float* sums(int tile, int i) const {
+    return output_[tile / (kTiles / 2)] + tile % (kTiles / 2) * 4 + 2 * i;
+  }
+
+  __device__ void rescale(const Rows& factor) {
+#pragma unroll
+    for (int i = 0; i < 2 * kSums; ++i) output_[i / kSums][i % kSums] *= factor[i / 2 % 2];
+  }
+
+  // Behind the last row a page may hold anything, NaN too, which a weight of 0 would not stop.
+  __device__ void clear_tail(int slot, int rows) {
+    constexpr int kRowPieces = kPanelRowBytes / 16;
+#pragma unroll 1
+    for (int panel = 0; panel < kHalfPanels; ++panel) {
+#pragma unroll 1
+      for (int piece = rows * kRowPieces + threadIdx.x % kWarpgroupThreads;
+           piece < kWideTileN * kRowPieces;
+           piece += kWarpgroupThreads) {
+        store_zeros(ring_.panel(slot + panel) + piece * 16);
+      }
+    }
+    fence_async();
+    named_barrier(1 + half_, kWarpgroupThreads);
+  }
+
+  // Row `i` of the thread's two; the four lanes of a row call it together.
+  __device__ void store_output(int i, uint16_t* row, int column) const {
+    // Four tiles of eight columns: lanes swap pairs until each has all of one tile.
+    const int lane = threadIdx.x % 4;
+#pragma unroll
+    for (int tile = 0; tile < kTiles; tile += 4) {
+      uint32_t pair[4];
+#pragma unroll
+      for (int t = 0; t < 4; ++t) {
+        const float* o = sums(tile + t, i);
+        pair[t] = pack_bf16(o[0], o[1]);
+      }
+      swap_pairs<1>(pair, lane);
+      swap_pairs<2>(pair, lane);
+      if (row == nullptr) continue;
+      *reinterpret_cast<uint4*>(row + column + (tile + lane) * 8) = {
+          pair[0], pair[1], pair[2], pair[3]};
+    }
+  }
+
+  // Transposes the pairs of lanes that differ in bit kBit.
+  template <int kBit>
+  __device__ static void swap_pairs(uint32_t (&pair)[4], int lane) {
+    const bool high = (lane & kBit) != 0;
+#pragma unroll
+    for (int t = 0; t < 4; ++t) {
+      if ((t & kBit) != 0) continue;
+      uint32_t& low_pair = pair[t];
+      uint32_t& high_pair = pair[t | kBit];
+      const uint32_t other = __shfl_xor_sync(~0u, high ? low_pair : high_pair, kBit);
+      (high ? low_pair : high_pair) = other;
+    }
+  }
+
+  __device__ void store_partial(int i, float* row, int column) const {
+    // Neighbours swap pairs: the even lane has four columns of one tile, the odd one of the next.
+    const bool odd = threadIdx.x % 2 != 0;
+    column += odd * 8 + threadIdx.x % 4 / 2 * 4;
+#pragma unroll
+    for (int tile = 0; tile < kTiles; tile += 2) {
+      const float* o = sums(tile, i);
+      const float2 own = odd ? float2{o[4], o[5]} : float2{o[0], o[1]};
+      float2 other = odd ? float2{o[0], o[1]} : float2{o[4], o[5]};
+      other.x = __shfl_xor_sync(~0u, other.x, 1);
+      other.y = __shfl_xor_sync(~0u, other.y, 1);
+      if (row == nullptr) continue;
+      *reinterpret_cast<float4*>(row + column + tile * 8) =
+          odd ? float4{other.x, other.y, own.x, own.y} : float4{own.x, own.y, other.x, other.y};
+    }
+  }
+
+  Walk<kWideTileN> walk_;
+  Ring ring_;
+  Weights weights_;
+  int half_;
+  RingPosition at_;
+  float output_[2][kSums];
+};
+
+}  // namespace mla::gpu
+#endif
