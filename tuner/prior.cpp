@@ -15,8 +15,10 @@ namespace {
 using Terms = std::array<double, Prior::kTerms>;
 
 constexpr size_t kFewestTimings = 3 * Prior::kTerms;
-// One time that is far off bends a least-squares fit: fitted again without those.
-constexpr int kTrims = 4;
+// Reweightings of the squares until they weigh like absolute deviations of the logarithm, by which
+// one time that is far off bends nothing.
+constexpr int kReweightings = 12;
+constexpr double kLeastDeviation = 0.01;
 // Coordinate descent on six unknowns: far past the point where anything moves.
 constexpr int kSweeps = 2000;
 // Spreads below the model that are still taken for a lucky configuration, and the least factor.
@@ -61,14 +63,15 @@ std::vector<Timing> fastest_by_splits(const std::vector<Timing>& timings) {
   return result;
 }
 
-// The costs, none negative, with the least squares of model / measured - 1.
-Terms least_squares(const std::vector<Terms>& rows) {
+// The costs, none negative, with the least weighted squares of model / measured - 1.
+Terms least_squares(const std::vector<Terms>& rows, const std::vector<double>& weights) {
   std::array<Terms, Prior::kTerms> products{};
   Terms target{}, cost{};
-  for (const Terms& row : rows) {
+  for (size_t n = 0; n < rows.size(); ++n) {
+    const Terms& row = rows[n];
     for (size_t i = 0; i < row.size(); ++i) {
-      target[i] += row[i];
-      for (size_t k = 0; k < row.size(); ++k) products[i][k] += row[i] * row[k];
+      target[i] += weights[n] * row[i];
+      for (size_t k = 0; k < row.size(); ++k) products[i][k] += weights[n] * row[i] * row[k];
     }
   }
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -81,10 +84,14 @@ Terms least_squares(const std::vector<Terms>& rows) {
   return cost;
 }
 
-std::vector<double> log_ratios(const Terms& cost, const std::vector<Terms>& rows) {
-  std::vector<double> ratios;
-  for (const Terms& row : rows) ratios.push_back(std::log(std::max(sum(cost, row), 1e-9)));
-  return ratios;
+// |log(model / measured)|.
+double deviation(const Terms& cost, const Terms& row) {
+  return std::abs(std::log(std::max(sum(cost, row), 1e-9)));
+}
+
+double weight(const Terms& cost, const Terms& row) {
+  const double off = std::max(std::abs(sum(cost, row) - 1), kLeastDeviation);
+  return std::max(deviation(cost, row), kLeastDeviation) / (off * off);
 }
 
 }  // namespace
@@ -98,17 +105,14 @@ std::optional<Prior> Prior::fit(const Space& space, const std::vector<Timing>& t
     for (double& term : rows.back()) term /= timing.time_us;
   }
   Prior prior;
-  std::vector<Terms> kept = rows;
-  for (int trim = 0; trim < kTrims; ++trim) {
-    prior.cost_us_ = least_squares(kept);
-    std::vector<double> deviations = log_ratios(prior.cost_us_, rows);
-    const double center = median(deviations);
-    for (double& deviation : deviations) deviation = std::abs(deviation - center);
-    prior.spread_ = kMadToDeviation * median(deviations);
-    kept.clear();
-    for (size_t i = 0; i < rows.size(); ++i)
-      if (deviations[i] <= prior.furthest()) kept.push_back(rows[i]);
+  std::vector<double> weights(rows.size(), 1);
+  for (int i = 0; i < kReweightings; ++i) {
+    prior.cost_us_ = least_squares(rows, weights);
+    for (size_t n = 0; n < rows.size(); ++n) weights[n] = weight(prior.cost_us_, rows[n]);
   }
+  std::vector<double> deviations;
+  for (const Terms& row : rows) deviations.push_back(deviation(prior.cost_us_, row));
+  prior.spread_ = kMadToDeviation * median(std::move(deviations));
   return prior;
 }
 

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(an_explanation_between_shapes_shows_the_losses_at_the_neigh
                                    "--batch",
                                    "16,24",
                                    "--seq-len",
-                                   "16384",
+                                   "65536",
                                    "--max-configs",
                                    "60",
                                    "-q"});
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(an_explanation_between_shapes_shows_the_losses_at_the_neigh
                                             "--batch",
                                             "20",
                                             "--seq-len",
-                                            "16384",
+                                            "65536",
                                             "--explain"};
   const std::string text = run(between).out;
   for (const char* part : {"neighbour batch=16", "neighbour batch=24", "  there  "}) {

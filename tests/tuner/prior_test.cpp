@@ -83,6 +83,17 @@ BOOST_AUTO_TEST_CASE(a_time_far_below_the_model_is_called_impossible_and_the_tru
   BOOST_TEST(prior->calls_impossible(kDevice.space(), timing));
 }
 
+BOOST_AUTO_TEST_CASE(one_impossible_time_bends_nothing) {
+  std::vector<Timing> all = timings({1, 4, 16, 64});
+  all[10].time_us /= 20;
+  const auto prior = Prior::fit(kDevice.space(), all);
+  BOOST_REQUIRE(prior.has_value());
+  BOOST_TEST(prior->calls_impossible(kDevice.space(), all[10]));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i != 10) BOOST_TEST(!prior->calls_impossible(kDevice.space(), all[i]), i);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(slow_knobs_do_not_bend_the_model) {
   std::vector<Timing> all = timings({1, 4, 16, 64});
   const auto alone = Prior::fit(kDevice.space(), all);
