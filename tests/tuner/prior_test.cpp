@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_model_predicts_batches_that_it_was_not_fitted_to) {
   BOOST_REQUIRE(prior.has_value());
   for (const Timing& other : timings({2, 8, 32})) {
     const double model_us = prior->time_us(kDevice.space(), other.problem, other.config);
-    BOOST_TEST(std::abs(std::log(model_us / other.time_us)) < 0.35,
+    BOOST_TEST(std::abs(std::log(model_us / other.time_us)) < 0.1,
                to_text(other.problem)
                    << " " << to_text(other.config) << " " << model_us << " " << other.time_us);
   }
