@@ -47,11 +47,11 @@ endfunction()
 # The instances of stage 1, one source each, and the table of all: dtype of the rows x tile_n x teams of warps x rows of
 # a group.
 function(mla_hip_nvidia_kernels result)
-  set(sources gpu/nv_launch.hip gpu/nv_row_map.hip hip/nv_info.hip)
+  set(sources gpu/nv_launch.hip gpu/nv_row_map.hip gpu/nv_wide_launch.hip hip/nv_info.hip)
   set(declarations "")
   set(entries "")
   foreach(TILE Bh16Tile Bh16Fp8Tile)
-    foreach(shape 16:1:16 16:2:16 32:1:16 32:2:16 64:1:16 64:2:16 16:2:32 32:2:32)
+    foreach(shape 16:1:16 16:2:16 32:1:16 32:2:16 64:1:16 64:2:16 16:2:32 32:2:32 64:2:32)
       string(REPLACE ":" ";" shape ${shape})
       list(GET shape 0 TILE_N)
       list(GET shape 1 TEAMS)

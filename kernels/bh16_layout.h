@@ -17,7 +17,7 @@ inline constexpr int kTeamThreads = 32 * kWarpsPerTeam;
 inline constexpr int kTeamRows = 16;
 // A warp issues bulk copies of scattered rows one by one, about 80 cycles each, and memory delivers
 // a row to an SM every 67 (H200): one producer warp cannot keep up.
-inline constexpr int kProducersPerRing = 2;
+inline constexpr int kProducersPerTeam = 2;
 inline constexpr int kRowBytes = 2 * kHeadDim;  // bf16
 // Rows lie close together, as copies into shared memory want: with 16 bytes between rows most of
 // them begin within a line of 128 bytes, and an H200 copies scattered rows 5 % slower from memory
@@ -48,6 +48,7 @@ struct Bh16Layout {
 
   constexpr int teams_per_ring() const { return group_rows / kTeamRows; }
   constexpr int rings() const { return teams / teams_per_ring(); }
+  constexpr int producers_per_ring() const { return teams_per_ring() * kProducersPerTeam; }
   constexpr int stage_bytes() const {
     return tile_n * (kv_dtype == KvDtype::kFp8 ? kFp8RowPitch : kRowBytes);
   }
@@ -66,7 +67,7 @@ struct Bh16Layout {
   }
   // Of the workgroup.
   constexpr int bytes() const { return rings() * ring_bytes(); }
-  constexpr int threads() const { return teams * kTeamThreads + rings() * 32 * kProducersPerRing; }
+  constexpr int threads() const { return teams * (kTeamThreads + 32 * kProducersPerTeam); }
 };
 
 constexpr Bh16Layout bh16_layout(const KernelConfig& config, KvDtype kv_dtype) {

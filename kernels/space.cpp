@@ -63,9 +63,13 @@ int32_t Space::filled_group_rows(const Problem& problem) const {
   const KnobRange& range = this->range(Knob::kGroupRows);
   if (query_rows <= range.neutral) return range.neutral;
   for (const KernelConfig& config : wide_neutral_) {
-    if (query_rows <= config.group_rows) return config.group_rows;
+    if (query_rows <= config.group_rows && allows(problem, config)) return config.group_rows;
   }
-  return range.legal.back();
+  const auto widest =
+      std::find_if(range.legal.rbegin(), range.legal.rend(), [&](int32_t group_rows) {
+        return allows(problem, neutral(group_rows));
+      });
+  return widest == range.legal.rend() ? range.neutral : *widest;
 }
 
 std::optional<std::string> Space::violation(const Problem& problem,
@@ -166,7 +170,7 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
     use.trips = shares.base + (shares.longer > 0 ? 1 : 0);
     return use;
   }
-  use.stage1_workgroups = problem.batch * row_groups(problem, config) *
+  use.stage1_workgroups = problem.batch * request_workgroups(problem, config) *
                           effective_splits(problem.seq_len, config.splits, config.tile_n);
   use.waves = ceil_div(use.stage1_workgroups, units);
   use.trips = trips(problem.seq_len, config.splits, config.tile_n);
@@ -175,6 +179,10 @@ ResourceUse Space::use(const Problem& problem, const KernelConfig& config) const
 
 int64_t row_groups(const Problem& problem, const KernelConfig& config) {
   return request_groups(int64_t{problem.q_len} * problem.nhead, std::max(1, config.group_rows));
+}
+
+int64_t request_workgroups(const Problem& problem, const KernelConfig& config) {
+  return row_groups(problem, config) * group_workgroups(config.group_rows);
 }
 
 Shares persistent_shares(const DeviceInfo& device,

@@ -96,6 +96,8 @@ class Space {
 
 // Row groups of one request (row_group.h).
 int64_t row_groups(const Problem& problem, const KernelConfig& config);
+// Workgroups that walk one of the splits of a request.
+int64_t request_workgroups(const Problem& problem, const KernelConfig& config);
 
 // The shares of a persistent schedule with the longest request that the imbalance class allows.
 // `config.splits` is at least 2.

@@ -6,6 +6,7 @@
 
 #include "kernels/amd_layout.h"
 #include "kernels/bh16_layout.h"
+#include "kernels/wide_layout.h"
 
 namespace mla {
 namespace {
@@ -140,23 +141,55 @@ std::vector<int32_t> nvidia_split_search(int32_t compute_units) {
   return values;
 }
 
-Constraint bh16_fits(int64_t local_memory_bytes) {
+Constraint nvidia_fits(int64_t local_memory_bytes) {
   return {"local_memory",
           "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
               " bytes of shared memory",
           [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
-            return local_memory_bytes <= 0 ||
-                   bh16_layout(config, problem.kv_dtype).bytes() <= local_memory_bytes;
+            const int bytes = config.group_rows >= kWideRows
+                                  ? WideLayout::bytes()
+                                  : bh16_layout(config, problem.kv_dtype).bytes();
+            return local_memory_bytes <= 0 || bytes <= local_memory_bytes;
           }};
 }
 
-// Two teams with the registers of an SM have room for no more.
+// The warpgroup kernels of row groups of 64 and 128 come in one shape each.
+KernelConfig wide_shape(int32_t group_rows) {
+  KernelConfig config;
+  config.tile_n = kWideTileN;
+  config.stages = kWideStages;
+  config.wait = Wait::kPartial;
+  config.stage1_warps = kWideConsumerWarps;
+  config.stage2_warps = 2;
+  config.group_rows = group_rows;
+  return config;
+}
+
+std::vector<Constraint> wide_constraints() {
+  return {{"group_rows_wide",
+           "row groups of 64 and 128 have tile_n=64 stages=2 wait=partial stage1_warps=12 and the "
+           "uniform schedule; no others have 12 warps",
+           [](const Problem&, const KernelConfig& config) {
+             const KernelConfig shape = wide_shape(config.group_rows);
+             const bool wide = config.group_rows >= kWideRows;
+             return wide ? config.tile_n == shape.tile_n && config.stages == shape.stages &&
+                               config.wait == shape.wait &&
+                               config.stage1_warps == shape.stage1_warps &&
+                               config.schedule == shape.schedule
+                         : config.stage1_warps != shape.stage1_warps;
+           }},
+          {"group_rows_wide_dtype",
+           "row groups of 64 and 128 read bf16 rows alone",
+           [](const Problem& problem, const KernelConfig& config) {
+             return config.group_rows < kWideRows || problem.kv_dtype == KvDtype::kBf16;
+           }}};
+}
+
 Constraint two_teams_a_ring() {
   return {"group_rows_32",
-          "row groups of 32 have workgroups of 8 warps and tiles of 16 or 32 rows",
+          "row groups of 32 have workgroups of 8 warps",
           [](const Problem&, const KernelConfig& config) {
-            return config.group_rows != 32 ||
-                   (config.stage1_warps == 2 * kWarpsPerTeam && config.tile_n <= 32);
+            return config.group_rows != 32 || config.stage1_warps == 2 * kWarpsPerTeam;
           }};
 }
 
@@ -216,31 +249,44 @@ Constraint persistent_blocks() {
 // take 252 us in groups of 16, 262 at tiles of 16 x 11 stages, 196 at 32 x 5 (H200). Eight stage-2
 // warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
+  const bool warpgroups = device.arch == "sm_90";
+  const std::vector<int32_t> group_rows =
+      warpgroups ? std::vector<int32_t>{16, 32, 64, 128} : std::vector<int32_t>{16, 32};
+  const std::vector<int32_t> stage1_warps =
+      warpgroups ? std::vector<int32_t>{4, 8, kWideConsumerWarps} : std::vector<int32_t>{4, 8};
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
       {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
       {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
-      {Knob::kStage1Warps, {4, 8}, {4, 8}, 8, ""},
+      {Knob::kStage1Warps, stage1_warps, stage1_warps, 8, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
       {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""},
-      {Knob::kGroupRows, {16, 32}, {16, 32}, 16, ""}};
-  std::vector<Constraint> constraints = persistent_constraints(device.local_memory_bytes);
+      {Knob::kGroupRows, group_rows, group_rows, 16, ""}};
+  std::vector<Constraint> constraints = wide_constraints();
+  for (Constraint& constraint : persistent_constraints(device.local_memory_bytes)) {
+    constraints.push_back(std::move(constraint));
+  }
   constraints.push_back(persistent_blocks());
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
   constraints.push_back(two_teams_a_ring());
-  constraints.push_back(bh16_fits(device.local_memory_bytes));
+  constraints.push_back(nvidia_fits(device.local_memory_bytes));
   const Space space(device, ranges, constraints);
-  KernelConfig wide = parse_config("tile_n=32 stages=2", space.neutral(32));
+  KernelConfig deepest = parse_config("tile_n=32 stages=2", space.neutral(32));
   for (const int32_t stages : space.range(Knob::kStages).legal) {
-    KernelConfig deeper = wide;
+    KernelConfig deeper = deepest;
     deeper.stages = stages;
-    if (space.allows({}, deeper)) wide = deeper;
+    if (space.allows({}, deeper)) deepest = deeper;
   }
-  return Space(device, std::move(ranges), std::move(constraints), {wide});
+  std::vector<KernelConfig> wide_neutral = {deepest};
+  if (warpgroups) {
+    wide_neutral.push_back(wide_shape(64));
+    wide_neutral.push_back(wide_shape(128));
+  }
+  return Space(device, std::move(ranges), std::move(constraints), std::move(wide_neutral));
 }
 
 bool starts_with(const std::string& text, const char* prefix) {

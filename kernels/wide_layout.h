@@ -14,6 +14,7 @@ namespace mla {
 
 inline constexpr int kWideRows = 64;   // query rows of a workgroup
 inline constexpr int kWideTileN = 64;  // cached rows of a block
+inline constexpr int kWideStages = 2;  // the whole blocks of the copy ring
 inline constexpr int kPanelColumns = 64;
 inline constexpr int kPanelRowBytes = 2 * kPanelColumns;
 inline constexpr int kPanelBytes = kWideTileN * kPanelRowBytes;
@@ -34,12 +35,14 @@ inline constexpr int kWarpgroupWarps = kWarpgroupThreads / 32;
 inline constexpr int kWideConsumerWarps = 3 * kWarpgroupWarps;  // what the knob stage1_warps counts
 inline constexpr int kWideThreads = 4 * kWarpgroupThreads;
 
-// The ring has places for halves of the values of a block, four panels that one product reads and
-// that are free together, and others for the panels that are keys alone.
-inline constexpr int kHalfPanels = kValuePanels / 2;
-inline constexpr int kHalfSlots = 5;
+// The ring has places for pairs of value panels, which one product reads and which are free
+// together, and others for the panels that are keys alone.
+inline constexpr int kPairPanels = 2;
+inline constexpr int kBlockPairs = kValuePanels / kPairPanels;
+inline constexpr int kPairSlots = 10;
 inline constexpr int kRopeSlots = 2;
-inline constexpr int kPanelSlots = kHalfSlots * kHalfPanels + kRopeSlots;
+inline constexpr int kRingUnits = kPairSlots + kRopeSlots;  // pairs first
+inline constexpr int kPanelSlots = kPairSlots * kPairPanels + kRopeSlots;
 
 struct WideLayout {
   // Offsets in bytes; the ring comes first.
@@ -48,20 +51,12 @@ struct WideLayout {
   static constexpr int weights() { return queries() + kQueryPanels * kPanelBytes; }
   // Two buffers of a factor a query row.
   static constexpr int factors() { return weights() + kPanelBytes; }
-  // A full barrier a panel, an empty one a half or key panel, four for weights and factors.
+  // A full and an empty barrier a pair or key panel, four for weights and factors.
   static constexpr int barriers() { return factors() + 2 * kWideRows * 4; }
-  static constexpr int empty_barriers() { return barriers() + kPanelSlots * 8; }
-  static constexpr int weight_barriers() {
-    return empty_barriers() + (kHalfSlots + kRopeSlots) * 8;
-  }
+  static constexpr int weight_barriers() { return barriers() + 2 * kRingUnits * 8; }
   // Where the results go: what the value warpgroups have no registers for while they walk.
   static constexpr int results() { return weight_barriers() + 4 * 8; }
   static constexpr int bytes() { return results() + 32; }
 };
-
-// Workgroups that share the cached rows of a row group: the cluster.
-constexpr int wide_workgroups(int group_rows) {
-  return group_rows / kWideRows;
-}
 
 }  // namespace mla

@@ -59,15 +59,17 @@ KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
     ++width;
   }
   KernelConfig config = neutral[width];
-  const int64_t groups = problem.batch * row_groups(problem, config);
+  const int64_t groups = problem.batch * request_workgroups(problem, config);
   const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
   const int64_t splits = std::clamp<int64_t>(compute_units_ / groups, 1, most);
   size_t k = 0;
   while (k + 1 < stage2_.size() && (tokens * problem.nhead << k) < compute_units_) ++k;
 
   config.splits = legal_splits_[static_cast<size_t>(splits)];
-  config.stage2_tiles = stage2_[k].tiles;
-  config.stage2_warps = stage2_[k].warps;
+  if (k > 0) {  // untiled, the neutral values hold: wide row groups leave stage 2 many rows
+    config.stage2_tiles = stage2_[k].tiles;
+    config.stage2_warps = stage2_[k].warps;
+  }
   return config;
 }
 

@@ -25,7 +25,8 @@ inline bool past_wave_edge(const DeviceInfo& device,
                            const KernelConfig& config) noexcept {
   if (config.schedule == Schedule::kPersistent) return false;  // all workgroups run at once
   const int64_t splits = effective_splits(problem.seq_len, config.splits, config.tile_n);
-  return past_wave_edge(problem.batch * row_groups(problem, config) * splits, device.compute_units);
+  return past_wave_edge(problem.batch * request_workgroups(problem, config) * splits,
+                        device.compute_units);
 }
 
 }  // namespace mla::policy

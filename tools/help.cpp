@@ -19,9 +19,8 @@ constexpr HelpEntry kExitStatus[] = {
     {"1",
      "a negative answer: lookup --strict without a database hit, db check with damage, db diff "
      "with differences, compare with a verdict of --fail-on, a shape that could not be measured, "
-     "verify with a winner that lost or "
-     "could not be measured, evaluate with an answer slower than the default, doctor with a "
-     "problem"},
+     "verify with a winner that lost or could not be measured, evaluate with an answer slower than "
+     "the default, doctor with a problem"},
     {"2", "usage: an option, value, preset, device spec or input file that cannot be understood"},
     {"3", "no usable device"},
     {"4", "database: locked, corrupt, foreign, newer schema, full disk, read-only"},

@@ -70,8 +70,8 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
     }
   }
 
-  // S = scale * Q K^T of the block in `stage`; one team barrier.
-  __device__ void scores(uint32_t stage, float scale) {
+  // S = scale * Q K^T of the block in `stage`, in the three steps of Base.
+  __device__ void begin_scores(uint32_t stage) {
     float partial[kScoreTiles][4] = {};
     if constexpr (kTileN == 16) {
       score_16_rows(stage, partial);
@@ -89,7 +89,13 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
         }
       }
     }
-    exchange_.sum(partial, {scale * query_scale_[0], scale * query_scale_[1]}, score_);
+    exchange_.put(partial);
+  }
+  __device__ void add_scores(float scale) {
+    exchange_.add({scale * query_scale_[0], scale * query_scale_[1]});
+  }
+  __device__ void end_scores(float scale) {
+    exchange_.take({scale * query_scale_[0], scale * query_scale_[1]}, score_);
   }
 
   // Less kWeightExponent, so that exponentiate's weights are 2^15 times as large, and so are their

@@ -23,7 +23,7 @@ class Bh16Tile {
  public:
   static constexpr int kBlockRows = kTileN;
   static constexpr KvDtype kKvDtype = KvDtype::kBf16;
-  static constexpr bool kOverlapped = false;            // also where a team has a ring of its own
+  static constexpr bool kOverlapped = false;            // which walk of nv_stage1.cuh
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns
@@ -64,8 +64,9 @@ class Bh16Tile {
     }
   }
 
-  // S = scale * Q K^T of the block in `stage`; one team barrier.
-  __device__ void scores(uint32_t stage, float scale) {
+  // S = scale * Q K^T of the block in `stage`, in three steps between which S is still that of the
+  // block before; with team barriers in the second and third.
+  __device__ void begin_scores(uint32_t stage) {
     float partial[kChains][kScoreTiles][4] = {};
     // Matrices 0, 1: rows 0..7, columns 0..7 and 8..15 of the step; 2, 3: rows 8..15.
     const uint32_t rows = stage + (lane() / 16 * 8 + lane() % 8) * kRowBytes;
@@ -87,7 +88,13 @@ class Bh16Tile {
         for (int i = 0; i < 4; ++i) partial[0][t][i] += partial[1][t][i];
       }
     }
-    exchange_.sum(partial[0], {scale, scale}, score_);
+    exchange_.put(partial[0]);
+  }
+  __device__ void add_scores(float scale) {
+    exchange_.add({scale, scale});
+  }
+  __device__ void end_scores(float scale) {
+    exchange_.take({scale, scale}, score_);
   }
 
   // S = -inf behind the rows of the block that a row of the group attends to.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include <array>
 #include <memory>
 #include <string>
 
 #include "kernels/bh16_layout.h"
 #include "kernels/gpu/launch.cuh"
+#include "kernels/gpu/nv_grid.cuh"
 #include "kernels/gpu/nv_row_map.cuh"
 #include "kernels/gpu/nv_stage2.cuh"
+#include "kernels/gpu/nv_wide_launch.cuh"
 #include "kernels/gpu/stage1_instances.cuh"  // generated: kStage1Instances
+#include "kernels/wide_layout.h"
 
 namespace mla::gpu {
 namespace {
@@ -41,44 +43,6 @@ const Stage1Instance* find_stage1(const DecodeParams& params, const KernelConfig
   return nullptr;
 }
 
-struct Grid {
-  int64_t workgroups;
-  int threads;
-  int local_bytes;
-  int cluster = 1;         // workgroups that read each other's shared memory
-  bool dependent = false;  // may be set up while the kernel before runs
-};
-
-// `third`: the kernel's third argument.
-hipError_t launch(const void* kernel,
-                  const Grid& grid,
-                  const DecodeParams& params,
-                  const KernelConfig& config,
-                  void* third,
-                  hipStream_t stream) {
-  std::array<cudaLaunchAttribute, 2> attributes = {};
-  unsigned count = 0;
-  if (grid.dependent) {
-    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (grid.cluster > 1) {
-    attributes[count].id = cudaLaunchAttributeClusterDimension;
-    attributes[count++].val.clusterDim = {static_cast<unsigned>(grid.cluster), 1, 1};
-  }
-  cudaLaunchConfig_t launch_config = {};
-  launch_config.gridDim = dim3(static_cast<unsigned>(grid.workgroups));
-  launch_config.blockDim = dim3(static_cast<unsigned>(grid.threads));
-  launch_config.dynamicSmemBytes = static_cast<size_t>(grid.local_bytes);
-  launch_config.stream = stream;
-  launch_config.attrs = attributes.data();
-  launch_config.numAttrs = count;
-  DecodeParams params_copy = params;
-  KernelConfig config_copy = config;
-  void* arguments[] = {&params_copy, &config_copy, third};
-  return hipCUDAErrorTohipError(cudaLaunchKernelExC(&launch_config, kernel, arguments));
-}
-
 hipError_t launch_stage1(const Stage1Instance& instance,
                          const void* kernel,
                          int64_t workgroups,
@@ -109,6 +73,7 @@ struct Launcher::Platform {
   int compute_units = 0;
   bool hopper = false;
   RowMapEncoder row_maps;
+  WideLauncher wide;
 };
 
 hipError_t Launcher::init(const std::string& arch, size_t local_memory_bytes) {
@@ -117,6 +82,7 @@ hipError_t Launcher::init(const std::string& arch, size_t local_memory_bytes) {
   platform->hopper = std::stoi(arch.substr(kPrefix)) >= 90;
   if (platform->hopper) {
     if (const hipError_t status = platform->row_maps.init()) return status;
+    if (const hipError_t status = platform->wide.init()) return status;
   }
   int device = 0;
   if (const hipError_t status = hipGetDevice(&device)) return status;
@@ -140,31 +106,43 @@ hipError_t Launcher::decode(const DecodeParams& params,
                             const KernelConfig& config,
                             hipStream_t stream) const {
   const bool persistent = config.schedule == Schedule::kPersistent;
-  const Stage1Instance* instance = find_stage1(params, config);
   const Stage2Kernel merge = persistent ? stage2_kernel<Schedule::kPersistent>(config.stage2_tiles)
                                         : stage2_kernel<Schedule::kUniform>(config.stage2_tiles);
-  if (instance == nullptr || merge == nullptr || config.stage2_warps < 1)
-    return hipErrorInvalidValue;
-  if (persistent && config.splits < 2) return hipErrorInvalidValue;
-  if (!persistent && config.splits == 2 && platform_->hopper) {
-    // A request's two workgroups merge by themselves; in split-major order they are neighbours.
-    KernelConfig paired = config;
-    paired.order = Order::kSplitMajor;
-    return launch_stage1(*instance,
-                         instance->decode,
-                         stage1_items(params, paired),
-                         2,
-                         platform_->row_maps,
-                         params,
-                         paired,
-                         stream);
+  if (merge == nullptr || config.stage2_warps < 1) return hipErrorInvalidValue;
+  int64_t workgroups = 0;
+  if (config.group_rows >= kWideRows) {
+    if (const hipError_t status =
+            platform_->wide.launch(platform_->row_maps, params, config, false, stream))
+      return status;
+  } else {
+    const Stage1Instance* instance = find_stage1(params, config);
+    if (instance == nullptr || (persistent && config.splits < 2)) return hipErrorInvalidValue;
+    if (!persistent && config.splits == 2 && platform_->hopper) {
+      // A request's two workgroups merge by themselves; in split-major order they are neighbours.
+      KernelConfig paired = config;
+      paired.order = Order::kSplitMajor;
+      return launch_stage1(*instance,
+                           instance->decode,
+                           stage1_items(params, paired),
+                           2,
+                           platform_->row_maps,
+                           params,
+                           paired,
+                           stream);
+    }
+    workgroups = persistent ? persistent_workgroups(platform_->compute_units, config)
+                            : stage1_items(params, config);
+    if (const hipError_t status =
+            launch_stage1(*instance,
+                          persistent ? instance->persistent : instance->decode,
+                          workgroups,
+                          1,
+                          platform_->row_maps,
+                          params,
+                          config,
+                          stream))
+      return status;
   }
-  const void* kernel = persistent ? instance->persistent : instance->decode;
-  const int64_t workgroups = persistent ? persistent_workgroups(platform_->compute_units, config)
-                                        : stage1_items(params, config);
-  if (const hipError_t status = launch_stage1(
-          *instance, kernel, workgroups, 1, platform_->row_maps, params, config, stream))
-    return status;
   const int64_t items = stage2_items(params, config);
   if (items == 0) return hipSuccess;
   const Grid grid = {items,
@@ -180,6 +158,8 @@ hipError_t Launcher::decode(const DecodeParams& params,
 hipError_t Launcher::copy_only(const DecodeParams& params,
                                const KernelConfig& config,
                                hipStream_t stream) const {
+  if (config.group_rows >= kWideRows)
+    return platform_->wide.launch(platform_->row_maps, params, config, true, stream);
   const Stage1Instance* instance = find_stage1(params, config);
   if (instance == nullptr) return hipErrorInvalidValue;
   return launch_stage1(*instance,

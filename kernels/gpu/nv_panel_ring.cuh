@@ -16,11 +16,11 @@ enum class Gather {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-// Where a walk stands in the ring: at a block's next half and its key panel.
+// Where a walk stands in the ring: at a block's next pair and its key panel.
 struct PanelPosition {
-  RingPosition half, rope;
+  RingPosition pair, rope;
 
-  __device__ void next_half(int count = 1) { half.advance(count, kHalfSlots); }
+  __device__ void next_pair() { pair.advance(1, kPairSlots); }
   __device__ void next_rope() { rope.advance(1, kRopeSlots); }
 };
 
@@ -28,75 +28,74 @@ struct PanelPosition {
 template <Gather kGather, bool kPair>
 class PanelRing {
  public:
-  __device__ explicit PanelRing(uint8_t* local) : base_(shared_address(local)) {}
+  __device__ explicit PanelRing(uint8_t* local)
+      : base_(shared_address(local)), operand_(panel_operand(base_)) {}
 
-  // Of a half's panels; a key panel is one of a half of its own.
-  __device__ static int half_slot(const RingPosition& half) { return half.slot * kHalfPanels; }
-  __device__ static int rope_slot(const RingPosition& rope) {
-    return kHalfSlots * kHalfPanels + rope.slot;
+  // What is filled and emptied together: a pair, or a key panel.
+  __device__ static int unit(const PanelPosition& at, bool rope) {
+    return rope ? kPairSlots + at.rope.slot : at.pair.slot;
+  }
+  __device__ static int first_panel(int unit) {
+    return unit < kPairSlots ? unit * kPairPanels : kPairSlots * kPairPanels + unit - kPairSlots;
   }
   __device__ uint32_t panel(int slot) const { return base_ + slot * kPanelBytes; }
-  __device__ uint32_t full(int slot) const { return base_ + WideLayout::barriers() + slot * 8; }
+  // The panel as an operand: the first one's, further on in 16 bytes.
+  __device__ uint64_t operand(int slot) const { return operand_ + slot * (kPanelBytes >> 4); }
+  __device__ uint32_t full(int unit) const { return base_ + WideLayout::barriers() + unit * 8; }
 
   // By one warp, before any other use.
   __device__ void init() const {
     constexpr int kFillers = kGather == Gather::kTiles ? 1 : kWarpgroupThreads;
     constexpr int kReleasers = kWarpgroupWarps * (kPair ? 2 : 1);
-    const int lane = threadIdx.x % 32;
-    if (lane < kPanelSlots) init_barrier(full(lane), kFillers);
-    if (lane < kHalfSlots + kRopeSlots) init_barrier(empty(lane), kReleasers);
+    const int unit = threadIdx.x % 32;
+    if (unit < kRingUnits) {
+      init_barrier(full(unit), kFillers);
+      init_barrier(empty(unit), kReleasers);
+    }
     fence_barrier_init();
   }
 
-  // Until a panel is there for products.
-  __device__ void wait_full(int slot, uint32_t parity) const {
-    wait_barrier(full(slot), parity);
+  // Until the panels are there for products.
+  __device__ void wait_full(int unit, uint32_t parity) const {
+    wait_barrier(full(unit), parity);
     if constexpr (kGather == Gather::kRows) fence_async();
   }
 
+  // Parity 1 of a fresh barrier counts as complete: the first round finds every unit empty.
+  __device__ void wait_empty(int unit, uint32_t parity) const {
+    wait_barrier(empty(unit), parity ^ 1);
+  }
+
   // By all warps of the warpgroup that reads the panels last.
-  __device__ void release_half(const RingPosition& half) const { release(half.slot); }
-  __device__ void release_rope(const RingPosition& rope) const { release(kHalfSlots + rope.slot); }
-
-  // Parity 1 of a fresh barrier counts as complete: the first round finds every slot empty.
-  __device__ void wait_empty_half(const RingPosition& half) const {
-    wait_barrier(empty(half.slot), half.parity ^ 1);
-  }
-  __device__ void wait_empty_rope(const RingPosition& rope) const {
-    wait_barrier(empty(kHalfSlots + rope.slot), rope.parity ^ 1);
-  }
-
- private:
-  __device__ uint32_t empty(int i) const { return base_ + WideLayout::empty_barriers() + i * 8; }
-
-  __device__ void release(int i) const {
+  __device__ void release(int unit) const {
     __syncwarp();
     const int lane = threadIdx.x % 32;
     if constexpr (kPair) {
-      if (lane < 2) arrive_at(empty(i), lane);
+      if (lane < 2) arrive_at(empty(unit), lane);
     } else {
-      if (lane == 0) arrive(empty(i));
+      if (lane == 0) arrive(empty(unit));
     }
   }
 
+ private:
+  __device__ uint32_t empty(int unit) const { return full(kRingUnits + unit); }
+
   uint32_t base_;
+  uint64_t operand_;
 };
 
-// The panels of a block, in the order of copies and products: `copy(slot, panel)` where the slot is
-// empty.
+// The panels of a block, in the order of copies and products: `copy(unit, panel, count)` where the
+// unit is empty.
 template <class Ring, class Copy>
 __device__ void fill_block(const Ring& ring, PanelPosition* at, Copy copy) {
 #pragma unroll 1
-  for (int half = 0; half < 2; ++half) {
-    ring.wait_empty_half(at->half);
-#pragma unroll 1
-    for (int i = 0; i < kHalfPanels; ++i) {
-      copy(Ring::half_slot(at->half) + i, half * kHalfPanels + i);
-    }
-    at->next_half();
+  for (int panel = 0; panel < kValuePanels; panel += kPairPanels) {
+    ring.wait_empty(Ring::unit(*at, false), at->pair.parity);
+    copy(Ring::unit(*at, false), panel, kPairPanels);
+    at->next_pair();
   }
-  ring.wait_empty_rope(at->rope);
-  copy(Ring::rope_slot(at->rope), kValuePanels);
+  ring.wait_empty(Ring::unit(*at, true), at->rope.parity);
+  copy(Ring::unit(*at, true), kValuePanels, 1);
   at->next_rope();
 }
 
@@ -118,15 +117,18 @@ __device__ void copy_tiles(const Ring& ring,
   for (int block = 0; block < blocks; ++block) {
     const int32_t next_page = page_of(block + 1);
     const auto row = static_cast<int32_t>(source.row(page, walk.first_row(block)));
-    fill_block(ring, &at, [&](int slot, int panel) {
-      const uint32_t target = ring.panel(slot), full = ring.full(slot);
-      const int32_t column = panel * kPanelColumns;
-      arrive_expecting(full, kPanelBytes);
-      if (workgroups == 2) {
-        const int first = rank * kHalfRows;
-        copy_box_to_pair(target + first * kPanelRowBytes, source.map, column, row + first, full);
-      } else {
-        copy_box(target, source.map, column, row, full);
+    fill_block(ring, &at, [&](int unit, int panel, int count) {
+      const uint32_t full = ring.full(unit);
+      uint32_t target = ring.panel(Ring::first_panel(unit));
+      arrive_expecting(full, count * kPanelBytes);
+      for (int i = 0; i < count; ++i, target += kPanelBytes) {
+        const int32_t column = (panel + i) * kPanelColumns;
+        if (workgroups == 2) {
+          const int first = rank * kHalfRows;
+          copy_box_to_pair(target + first * kPanelRowBytes, source.map, column, row + first, full);
+        } else {
+          copy_box(target, source.map, column, row, full);
+        }
       }
     });
     page = next_page;
@@ -186,14 +188,18 @@ class RowGatherer {
       rows[i] = source_.pool + row * source_.row_bytes + lane % 8 * 16;
     }
     const uint32_t target = (threadIdx.x / 32 % 4 * kWarpRows + lane / 8) * kPanelRowBytes;
-    fill_block(ring_, &at_, [&](int slot, int panel) {
+    fill_block(ring_, &at_, [&](int unit, int panel, int count) {
+      uint32_t rows_of_panel = ring_.panel(Ring::first_panel(unit)) + target;
+#pragma unroll 1
+      for (int n = 0; n < count; ++n, rows_of_panel += kPanelBytes) {
 #pragma unroll
-      for (int i = 0; i < kLaneRows; ++i) {
-        const int place = lane % 8 ^ (i * 4 + lane / 8) % 8;
-        copy16_async(ring_.panel(slot) + target + i * 4 * kPanelRowBytes + place * 16,
-                     rows[i] + panel * kPanelRowBytes);
+        for (int i = 0; i < kLaneRows; ++i) {
+          const int place = lane % 8 ^ (i * 4 + lane / 8) % 8;
+          copy16_async(rows_of_panel + i * 4 * kPanelRowBytes + place * 16,
+                       rows[i] + (panel + n) * kPanelRowBytes);
+        }
       }
-      arrive_after_copies(ring_.full(slot));
+      arrive_after_copies(ring_.full(unit));
     });
   }
 

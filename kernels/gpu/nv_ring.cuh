@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A copy ring: two producer warps fill stages of tile_n KV rows in turn, the consumer warps of its
-// teams empty them in order. Rows are gathered one by one: by the copy engine (one instruction a
-// row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte asynchronous
-// copies on sm_80.
+// A copy ring: producer warps, two for each of its teams, fill stages of tile_n KV rows in turn,
+// and its teams empty them in order. Rows are gathered one by one: by the copy engine (one
+// instruction a row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte
+// asynchronous copies on sm_80.
 #pragma once
 
 #include "kernels/bh16_layout.h"
@@ -39,10 +39,10 @@ class Ring {
 
   // By one warp, before any other use.
   __device__ void init() const {
-    constexpr int kProducerArrivals = kProducersPerRing * (kBulk ? 1 : 32);
+    const int producer_arrivals = layout_.producers_per_ring() * (kBulk ? 1 : 32);
     const int slot = threadIdx.x % 32;
     if (slot < layout_.stages) {
-      init_barrier(full(slot), kProducerArrivals);
+      init_barrier(full(slot), producer_arrivals);
       init_barrier(empty(slot), layout_.teams_per_ring() * kWarpsPerTeam);
     }
     fence_barrier_init();
@@ -106,13 +106,13 @@ class WalkCursor {
 // With a block each instead, the rows that are used first would come no earlier than those of the
 // second block. Rows behind the end of the range are copies of its last row: finite, and of weight
 // 0.
-template <int kTileN, KvDtype kDtype, class Cursor>
+template <int kTileN, KvDtype kDtype, int kProducers, class Cursor>
 __device__ void produce(
     const Ring& ring, const RowSource& source, Cursor copy, int32_t* index_ring, int producer) {
   constexpr bool kFp8 = kDtype == KvDtype::kFp8;
   constexpr int kCopyBytes = kFp8 ? kFp8RowBytes : kRowBytes;
   constexpr int kPitch = kFp8 ? kFp8RowPitch : kRowBytes;
-  constexpr int kRows = kTileN / kProducersPerRing;  // of a block
+  constexpr int kRows = kTileN / kProducers;  // of a block
   constexpr int kBlocks = 32 / kRows;  // whose page numbers are fetched at a time, one a lane
   constexpr int kAhead = kIndexAheadRows / (kTileN * kBlocks);  // in fetches
   constexpr int kSlots = 2 * kAhead;

@@ -20,7 +20,17 @@ class RowMapEncoder {
   // hipErrorInvalidValue for rows that are not on 16-byte boundaries.
   hipError_t encode(const DecodeParams& params, RowMap* map) const;
 
+  // The pool as rows x columns, fetched in boxes of `rows` rows of a line each (wide_layout.h).
+  hipError_t encode_panels(const DecodeParams& params, int rows, RowMap* map) const;
+
  private:
+  template <size_t kRank>
+  hipError_t encode_bf16(const DecodeParams& params,
+                         const cuuint64_t (&sizes)[kRank],
+                         const cuuint64_t (&strides_bytes)[kRank - 1],
+                         const cuuint32_t (&box)[kRank],
+                         RowMap* map) const;
+
   decltype(&cuTensorMapEncodeTiled) encode_tiled_ = nullptr;
 };
 

@@ -11,6 +11,7 @@ namespace {
 constexpr unsigned kMapVersion = 12000;  // of the driver interface that has them
 // The pool's size is not known here, and page numbers within it are the caller's promise.
 constexpr uint64_t kMostRows = INT32_MAX;
+constexpr cuuint32_t kLineElements = kLineBytes / 2;
 
 }  // namespace
 
@@ -25,26 +26,43 @@ hipError_t RowMapEncoder::init() {
   return hipSuccess;
 }
 
-hipError_t RowMapEncoder::encode(const DecodeParams& params, RowMap* map) const {
-  constexpr cuuint32_t kLineElements = kLineBytes / 2;
-  const cuuint64_t sizes[] = {kLineElements, kRowLines, kMostRows};
-  const cuuint64_t strides_bytes[] = {kLineBytes,
-                                      static_cast<cuuint64_t>(params.kv_row_stride) * 2};
-  const cuuint32_t row[] = {kLineElements, kRowLines, 1};
-  const cuuint32_t steps[] = {1, 1, 1};
+template <size_t kRank>
+hipError_t RowMapEncoder::encode_bf16(const DecodeParams& params,
+                                      const cuuint64_t (&sizes)[kRank],
+                                      const cuuint64_t (&strides_bytes)[kRank - 1],
+                                      const cuuint32_t (&box)[kRank],
+                                      RowMap* map) const {
+  cuuint32_t steps[kRank];
+  for (cuuint32_t& step : steps) step = 1;
   const CUresult result = encode_tiled_(map,
                                         CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-                                        3,
+                                        kRank,
                                         const_cast<void*>(params.kv),
                                         sizes,
                                         strides_bytes,
-                                        row,
+                                        box,
                                         steps,
                                         CU_TENSOR_MAP_INTERLEAVE_NONE,
                                         CU_TENSOR_MAP_SWIZZLE_128B,
                                         CU_TENSOR_MAP_L2_PROMOTION_NONE,
                                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t RowMapEncoder::encode(const DecodeParams& params, RowMap* map) const {
+  return encode_bf16<3>(params,
+                        {kLineElements, kRowLines, kMostRows},
+                        {kLineBytes, static_cast<cuuint64_t>(params.kv_row_stride) * 2},
+                        {kLineElements, kRowLines, 1},
+                        map);
+}
+
+hipError_t RowMapEncoder::encode_panels(const DecodeParams& params, int rows, RowMap* map) const {
+  return encode_bf16<2>(params,
+                        {kHeadDim, kMostRows},
+                        {static_cast<cuuint64_t>(params.kv_row_stride) * 2},
+                        {kLineElements, static_cast<cuuint32_t>(rows)},
+                        map);
 }
 
 }  // namespace mla::gpu

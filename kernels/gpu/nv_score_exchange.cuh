@@ -18,7 +18,8 @@ class ScoreExchange {
 
   // The largest value over the warps, of each of the thread's two rows.
   __device__ void largest(float (&value)[2]) {
-    auto* buffer = reinterpret_cast<float2*>(next_buffer());
+    next_buffer();
+    auto* buffer = reinterpret_cast<float2*>(buffer_);
     buffer[warp() * 32 + lane()] = make_float2(value[0], value[1]);
     named_barrier(barrier_id_, kTeamThreads);
 #pragma unroll
@@ -29,32 +30,36 @@ class ScoreExchange {
     }
   }
 
-  // scores = the sum over the warps, times the scale of each of the thread's two rows.
-  __device__ void sum(const float (&partial)[kTiles][4],
-                      const float (&scale)[2],
-                      float (&scores)[kTiles][4]) {
-    float4* buffer = next_buffer();
+  // scores = the sum over the warps, times the scale of each of the thread's two rows; in three
+  // steps, for what a warp can do in between.
+  __device__ void put(const float (&partial)[kTiles][4]) {
+    next_buffer();
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
-      buffer[(warp() * kTiles + t) * 32 + lane()] =
+      buffer_[(warp() * kTiles + t) * 32 + lane()] =
           make_float4(partial[t][0], partial[t][1], partial[t][2], partial[t][3]);
     }
-    named_barrier(barrier_id_, kTeamThreads);
-    if constexpr (kTiles >= kWarpsPerTeam) {
-      // Each warp sums its share of the tiles: a second barrier costs less than to read all four
-      // partial sums of every tile in every warp.
+  }
+
+  // Of many tiles each warp sums its share: a second barrier costs less than to read all four
+  // partial sums of every tile in every warp.
+  __device__ void add(const float (&scale)[2]) {
+    if constexpr (kShared) {
+      named_barrier(barrier_id_, kTeamThreads);
       constexpr int kShare = kTiles / kWarpsPerTeam;
 #pragma unroll
       for (int i = 0; i < kShare; ++i) {
         const int t = warp() * kShare + i;
-        buffer[t * 32 + lane()] = sum_of_warps(buffer, t, scale);
+        buffer_[t * 32 + lane()] = sum_of_warps(t, scale);
       }
-      named_barrier(barrier_id_, kTeamThreads);
     }
+  }
+
+  __device__ void take(const float (&scale)[2], float (&scores)[kTiles][4]) {
+    named_barrier(barrier_id_, kTeamThreads);
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
-      const float4 score =
-          kTiles >= kWarpsPerTeam ? buffer[t * 32 + lane()] : sum_of_warps(buffer, t, scale);
+      const float4 score = kShared ? buffer_[t * 32 + lane()] : sum_of_warps(t, scale);
       scores[t][0] = score.x;
       scores[t][1] = score.y;
       scores[t][2] = score.z;
@@ -63,6 +68,8 @@ class ScoreExchange {
   }
 
  private:
+  static constexpr bool kShared = kTiles >= kWarpsPerTeam;
+
   __device__ static int lane() {
     return threadIdx.x % 32;
   }
@@ -71,16 +78,15 @@ class ScoreExchange {
   }
 
   // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
-  __device__ float4* next_buffer() {
-    float4* buffer = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
+  __device__ void next_buffer() {
+    buffer_ = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
     turn_ ^= 1;
-    return buffer;
   }
 
-  __device__ static float4 sum_of_warps(const float4* buffer, int t, const float (&scale)[2]) {
+  __device__ float4 sum_of_warps(int t, const float (&scale)[2]) const {
     float4 part[kWarpsPerTeam];
 #pragma unroll
-    for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer[(w * kTiles + t) * 32 + lane()];
+    for (int w = 0; w < kWarpsPerTeam; ++w) part[w] = buffer_[(w * kTiles + t) * 32 + lane()];
     return make_float4(scale[0] * ((part[0].x + part[1].x) + (part[2].x + part[3].x)),
                        scale[0] * ((part[0].y + part[1].y) + (part[2].y + part[3].y)),
                        scale[1] * ((part[0].z + part[1].z) + (part[2].z + part[3].z)),
@@ -88,6 +94,7 @@ class ScoreExchange {
   }
 
   float4* buffers_;
+  float4* buffer_ = nullptr;  // of the block at hand
   int barrier_id_;
   int turn_ = 0;
 };

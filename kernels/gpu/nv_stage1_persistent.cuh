@@ -55,6 +55,7 @@ __global__ void __launch_bounds__(
   extern __shared__ __align__(kStageAlignment) uint8_t local[];
   constexpr int kTileN = Tile::kBlockRows;
   constexpr int kTeams = kGroupRows / kTeamRows;
+  constexpr int kProducers = kTeams * kProducersPerTeam;
   const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype, kGroupRows};
   const Ring ring(local, layout);
   const auto share = static_cast<int32_t>(blockIdx.x);
@@ -70,14 +71,16 @@ __global__ void __launch_bounds__(
 
   const int warp = threadIdx.x / 32;
   if (warp >= kTeams * kWarpsPerTeam) {
+    if constexpr (kTeams == 2) lower_registers<kProducerRegisters>();
     const int producer = warp - kTeams * kWarpsPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
-                       producer * 2 * kIndexAheadRows / kProducersPerRing;
+                       producer * 2 * kIndexAheadRows / kProducers;
     const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
     const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
-    produce<kTileN, Tile::kKvDtype>(ring, source, blocks, index_ring, producer);
+    produce<kTileN, Tile::kKvDtype, kProducers>(ring, source, blocks, index_ring, producer);
     return;
   }
+  if constexpr (kTeams == 2) raise_registers<kConsumerRegisters>();
   const int team = warp / kWarpsPerTeam;
   uint8_t* exchange = local + layout.exchange_offset() + team * layout.exchange_bytes();
   Tile tile(reinterpret_cast<float4*>(exchange), kTeamBarrier + team);
@@ -100,7 +103,7 @@ __global__ void __launch_bounds__(
 // Null where the shape has none: two rings an SM, or two workgroups of larger tiles, do not fit.
 template <class Tile, int kTeams, int kGroupRows>
 const void* persistent_kernel() {
-  if constexpr (kTeams == kGroupRows / kTeamRows && Tile::kBlockRows <= 32)
+  if constexpr (kTeams == kGroupRows / kTeamRows && (kTeams == 2 || Tile::kBlockRows <= 32))
     return reinterpret_cast<const void*>(&stage1_bh16_persistent<Tile, kGroupRows>);
   return nullptr;
 }

@@ -50,25 +50,24 @@ __device__ void store_query_panels(const DecodeParams& p,
   fence_async();
 }
 
-// What consumes nothing and only empties the ring: the key panels, or a half of every block.
+// What consumes nothing and only empties the ring: the key panels, or half of the pairs
+// of every block.
 template <class Ring>
 __device__ void release_ropes(const Ring& ring, int blocks) {
-  RingPosition at;
-  for (int block = 0; block < blocks; ++block) {
-    ring.wait_full(Ring::rope_slot(at), at.parity);
-    ring.release_rope(at);
-    at.advance(1, kRopeSlots);
+  PanelPosition at;
+  for (int block = 0; block < blocks; ++block, at.next_rope()) {
+    ring.wait_full(Ring::unit(at, true), at.rope.parity);
+    ring.release(Ring::unit(at, true));
   }
 }
 
 template <class Ring>
-__device__ void release_halves(const Ring& ring, int blocks, int half) {
-  RingPosition at;
-  at.advance(half, kHalfSlots);
-  for (int block = 0; block < blocks; ++block) {
-    for (int i = 0; i < kHalfPanels; ++i) ring.wait_full(Ring::half_slot(at) + i, at.parity);
-    ring.release_half(at);
-    at.advance(2, kHalfSlots);
+__device__ void release_pairs(const Ring& ring, int blocks, int half) {
+  PanelPosition at;
+  for (int pair = 0; pair < blocks * kBlockPairs; ++pair, at.next_pair()) {
+    if (pair % kBlockPairs / (kBlockPairs / 2) != half) continue;
+    ring.wait_full(Ring::unit(at, false), at.pair.parity);
+    ring.release(Ring::unit(at, false));
   }
 }
 #endif
@@ -80,10 +79,13 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
                                                                const __grid_constant__ RowMap map) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kPanelAlignment) uint8_t local[];
-  constexpr int kWorkgroups = wide_workgroups(kGroupRows);
+  constexpr int kWorkgroups = group_workgroups(kGroupRows);
   constexpr bool kPair = kWorkgroups == 2 && kGather == Gather::kTiles;
   using Ring = PanelRing<kGather, kPair>;
   using Work = Stage1Work<kWideTileN, kGroupRows>;
+  // Two workgroups on the same rows are bound by products, one by memory: there the first products
+  // of the next block would only wait for its rows, and the softmax behind them.
+  constexpr int kEarlyPanels = kWorkgroups == 2 ? 4 : 0;
   const int warp = threadIdx.x / 32;
   const Ring ring(local);
   const Weights weights(local);
@@ -103,7 +105,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
 
   if (warp >= kWideConsumerWarps) {
     lower_registers<kCopyRegisters<kGather>>();
-    const RowSource source(p, map);
+    const RowSource source(p, map, 2);
     if constexpr (kGather == Gather::kTiles) {
       if (threadIdx.x % kWarpgroupThreads == 0)
         copy_tiles(ring, source, work.pages(p), work.walk, kWorkgroups);
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
     if constexpr (kMaths) {
       store_query_panels(p, work, first_row, local + WideLayout::queries());
       named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
-      Scores<Ring> scores(
+      Scores<Ring, kEarlyPanels> scores(
           p, work, ring, weights, shared_address(local) + WideLayout::queries(), first_row);
       scores.run();
       scores.finish(*results);
@@ -133,7 +135,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
       values.run();
       values.finish(*results);
     } else {
-      release_halves(ring, work.walk.count(), half);
+      release_pairs(ring, work.walk.count(), half);
     }
   }
   if constexpr (kPair) {  // the other one's copies and arrivals still come here

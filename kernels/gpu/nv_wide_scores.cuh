@@ -70,7 +70,9 @@ struct ScoreTile {
   }
 };
 
-template <class Ring>
+// kEarlyPanels: of the next block, whose products start before the softmax of this one and fill the
+// time that it takes.
+template <class Ring, int kEarlyPanels>
 class Scores {
  public:
   using Rows = ScoreTile::Rows;
@@ -85,7 +87,7 @@ class Scores {
                     int first_row)
       : ring_(ring),
         weights_(weights),
-        queries_(queries),
+        queries_(panel_operand(queries)),
         blocks_(work.walk.count()),
         first_masked_(work.first_masked),
         scale_(p.softmax_scale * kLog2e) {
@@ -100,16 +102,21 @@ class Scores {
   }
 
   __device__ void run() {
-    float score[32];
+    if (blocks_ == 0) return;
+    float score[32], next[32];
+    issue<0, kBlockPanels>(next);
 #pragma unroll 1
-    for (int block = 0; block < blocks_; ++block) {
-      issue(score);
+    for (int block = 0;; ++block) {
       wait_products<0>();
-      settle(score);
-      soften(block, score);
-      ring_.release_rope(at_.rope);
+      copy(next, score);
+      ring_.release(Ring::unit(at_, true));
       at_.next_rope();
+      if (block + 1 == blocks_) break;
+      issue<0, kEarlyPanels>(next);
+      soften(block, score);
+      issue<kEarlyPanels, kBlockPanels>(next);
     }
+    soften(blocks_ - 1, score);
   }
 
   // Stores the LSE and passes the factors on that normalise the output.
@@ -166,29 +173,35 @@ class Scores {
     }
   }
 
-  // Starts the products of the next block.
+  // S += Q K^T of a panel's columns; keys: of the first of its unit.
+  __device__ void multiply_panel(float (&score)[32], int panel, uint64_t keys, int of_unit) {
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {  // 16 columns, 32 bytes
+      const uint64_t key = keys + of_unit * (kPanelBytes >> 4) + 2 * step;
+      const bool add = panel + step > 0;
+      if (panel < kQueryPanels) {
+        multiply_panels(score, queries_ + panel * (kPanelBytes >> 4) + 2 * step, key, add);
+      } else {
+        multiply_panels(score, query_[(panel - kQueryPanels) * 4 + step], key, add);
+      }
+    }
+  }
+
+  // Starts the products of panels kFirst..kLast - 1 of the next block.
+  template <int kFirst, int kLast>
   __device__ void issue(float (&score)[32]) {
 #pragma unroll
-    for (int panel = 0; panel < kBlockPanels; ++panel) {
-      const bool rope = panel == kValuePanels;
-      const int slot =
-          rope ? Ring::rope_slot(at_.rope) : Ring::half_slot(at_.half) + panel % kHalfPanels;
-      ring_.wait_full(slot, rope ? at_.rope.parity : at_.half.parity);
-      const uint64_t keys = panel_operand(ring_.panel(slot));
+    for (int first = kFirst; first < kLast; first += kPairPanels) {
+      const bool rope = first == kValuePanels;
+      const int unit = Ring::unit(at_, rope);
+      ring_.wait_full(unit, rope ? at_.rope.parity : at_.pair.parity);
+      const uint64_t keys = ring_.operand(Ring::first_panel(unit));
       begin_products();
 #pragma unroll
-      for (int step = 0; step < 4; ++step) {  // 16 columns, 32 bytes
-        const bool add = panel + step > 0;
-        if (panel < kQueryPanels) {
-          const uint64_t query = panel_operand(queries_ + panel * kPanelBytes);
-          multiply_panels(score, query + 2 * step, keys + 2 * step, add);
-        } else {
-          multiply_panels(score, query_[(panel - kQueryPanels) * 4 + step], keys + 2 * step, add);
-        }
-      }
-      if (!rope && panel % kHalfPanels == kHalfPanels - 1) at_.next_half();
+      for (int i = 0; i < (rope ? 1 : kPairPanels); ++i) multiply_panel(score, first + i, keys, i);
+      if (!rope) at_.next_pair();
     }
-    commit_products();
+    if (kFirst < kLast) commit_products();
   }
 
   __device__ void soften(int block, float (&score)[32]) {
@@ -209,7 +222,7 @@ class Scores {
 
   Ring ring_;
   Weights weights_;
-  uint32_t queries_;
+  uint64_t queries_;  // the first of their panels as an operand
   int blocks_;
   int first_masked_;  // block of which some row attends to fewer than all
   int attended_[2];   // rows of the walk that the thread's query rows attend to

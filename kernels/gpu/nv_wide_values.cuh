@@ -18,7 +18,7 @@ class Values {
                     const Weights& weights,
                     int half)
       : walk_(walk), ring_(ring), weights_(weights), half_(half) {
-    at_.advance(half, kHalfSlots);
+    at_.advance(half * kOwnPairs, kPairSlots);
 #pragma unroll
     for (int i = 0; i < 2 * kSums; ++i) output_[i / kSums][i % kSums] = 0;
   }
@@ -30,27 +30,22 @@ class Values {
       Rows shrink;
       weights_.take_factors(block, &shrink);
       if (__any_sync(~0u, shrink[0] != 1.0f || shrink[1] != 1.0f)) rescale(shrink);
-      const int slot = Ring::half_slot(at_);
+      const RingPosition pairs[] = {at_, next(at_, 1)};
 #pragma unroll
-      for (int panel = 0; panel < kHalfPanels; ++panel) ring_.wait_full(slot + panel, at_.parity);
-      if (walk_.rows(block) < kWideTileN) clear_tail(slot, walk_.rows(block));
+      for (const RingPosition& pair : pairs) ring_.wait_full(pair.slot, pair.parity);
+      if (walk_.rows(block) < kWideTileN) clear_tail(pairs, walk_.rows(block));
       weights_.wait(block);
-      const uint64_t weights = panel_operand(weights_.panel());
-      const uint64_t values = panel_operand(ring_.panel(slot));
       begin_products();
-#pragma unroll
-      for (int step = 0; step < 4; ++step) {  // 16 cached rows: 32 bytes of weights
-        const uint64_t rows = values + step * (16 * kPanelRowBytes >> 4);
-        multiply_values(output_[0], weights + 2 * step, rows);
-        multiply_values(output_[1], weights + 2 * step, rows + (2 * kPanelBytes >> 4));
-      }
-      commit_products();
+      multiply(output_[0], pairs[0]);
+      multiply(output_[1], pairs[1]);
+      wait_products<1>();
+      ring_.release(pairs[0].slot);
       wait_products<0>();
       settle(output_[0]);
       settle(output_[1]);
-      ring_.release_half(at_);
+      ring_.release(pairs[1].slot);
       weights_.release();
-      at_.advance(2, kHalfSlots);
+      at_ = next(at_, kBlockPairs);
     }
   }
 
@@ -59,7 +54,7 @@ class Values {
     weights_.take_factors(walk_.count(), &factors);
     rescale(factors);
     const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + threadIdx.x % 32 / 4;
-    const int column = half_ * kHalfPanels * kPanelColumns;
+    const int column = half_ * kValueDim / 2;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (results.partial()) {
@@ -71,6 +66,7 @@ class Values {
   }
 
  private:
+  static constexpr int kOwnPairs = kBlockPairs / 2;
   static constexpr int kSums = 64;  // of 128 columns
   static constexpr int kTiles = 2 * kSums / 4;
 
@@ -79,21 +75,39 @@ class Values {
     return output_[tile / (kTiles / 2)] + tile % (kTiles / 2) * 4 + 2 * i;
   }
 
+  __device__ static RingPosition next(RingPosition at, int pairs) {
+    at.advance(pairs, kPairSlots);
+    return at;
+  }
+
+  // 128 columns.
+  __device__ void multiply(float (&sums)[kSums], const RingPosition& pair) const {
+    constexpr int kStepBytes = 16 * kPanelRowBytes;  // of values; 32 of weights
+    const uint64_t weights = panel_operand(weights_.panel());
+    const uint64_t values = ring_.operand(Ring::first_panel(pair.slot));
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {  // 16 cached rows
+      multiply_values(sums, weights + 2 * step, values + step * (kStepBytes >> 4));
+    }
+    commit_products();
+  }
+
   __device__ void rescale(const Rows& factor) {
 #pragma unroll
     for (int i = 0; i < 2 * kSums; ++i) output_[i / kSums][i % kSums] *= factor[i / 2 % 2];
   }
 
   // Behind the last row a page may hold anything, NaN too, which a weight of 0 would not stop.
-  __device__ void clear_tail(int slot, int rows) {
+  __device__ void clear_tail(const RingPosition (&pairs)[kOwnPairs], int rows) {
     constexpr int kRowPieces = kPanelRowBytes / 16;
 #pragma unroll 1
-    for (int panel = 0; panel < kHalfPanels; ++panel) {
+    for (int panel = 0; panel < kOwnPairs * kPairPanels; ++panel) {
+      const int slot = Ring::first_panel(pairs[panel / kPairPanels].slot) + panel % kPairPanels;
 #pragma unroll 1
       for (int piece = rows * kRowPieces + threadIdx.x % kWarpgroupThreads;
            piece < kWideTileN * kRowPieces;
            piece += kWarpgroupThreads) {
-        store_zeros(ring_.panel(slot + panel) + piece * 16);
+        store_zeros(ring_.panel(slot) + piece * 16);
       }
     }
     fence_async();

@@ -127,7 +127,7 @@ double cached_gather_rate(HipExecutor& executor, const DeviceInfo& device, int64
 std::vector<int32_t> filling_splits(const Space& space,
                                     const Problem& problem,
                                     const KernelConfig& config) {
-  const int64_t groups = problem.batch * row_groups(problem, config);
+  const int64_t groups = problem.batch * request_workgroups(problem, config);
   std::vector<int32_t> splits;
   for (const int64_t waves : {1, 2, 4}) {
     const int64_t count = waves * space.device().compute_units / groups;

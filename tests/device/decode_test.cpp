@@ -54,7 +54,11 @@ BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_rag
                                              config_of(5, 32, 3, 4),
                                              config_of(1, 16, 8, 8, 32),
                                              config_of(2, 16, 11, 8, 32),
-                                             config_of(7, 32, 5, 8, 32)};
+                                             config_of(7, 32, 5, 8, 32),
+                                             config_of(1, 64, 2, 12, 64),
+                                             config_of(3, 64, 2, 12, 64),
+                                             config_of(1, 64, 2, 12, 128),
+                                             config_of(7, 64, 2, 12, 128)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
       for (const int32_t q_len : {1, 2, 4, 7}) {
@@ -76,7 +80,7 @@ BOOST_AUTO_TEST_CASE(fp8_rows_are_right_in_every_shape_of_stage_1_at_every_page_
   for (const int32_t page_size : {1, 16, 64}) {
     Problem problem = ragged(page_size, 12, 2);
     problem.kv_dtype = KvDtype::kFp8;
-    check_problem(problem, ragged_options(), stage1_shapes());
+    check_problem(problem, ragged_options(), stage1_shapes(problem));
   }
 }
 
@@ -98,7 +102,10 @@ BOOST_AUTO_TEST_CASE(strided_queries_are_read_where_they_are) {
   for (const int64_t padding : {1, 8}) {  // an odd stride leaves rows off 4-byte boundaries
     WorkloadOptions options = ragged_options();
     options.q_padding = padding;
-    check_problem(ragged(1, 12, 2), options, {config_of(3, 16, 4, 4)});
+    check_problem(
+        ragged(1, 12, 2),
+        options,
+        {config_of(3, 16, 4, 4), config_of(3, 64, 2, 12, 64), config_of(1, 64, 2, 12, 128)});
   }
 }
 
@@ -123,7 +130,9 @@ BOOST_AUTO_TEST_CASE(
                      config_of(2, 32, 3, 4),
                      config_of(1, 16, 4, 8, 32),
                      config_of(2, 16, 4, 8, 32),
-                     config_of(3, 32, 3, 8, 32)});
+                     config_of(3, 32, 3, 8, 32),
+                     config_of(1, 64, 2, 12, 64),
+                     config_of(3, 64, 2, 12, 128)});
     }
   }
 }
@@ -144,8 +153,12 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(full, *boost::unit_test::disabled())
 
 BOOST_AUTO_TEST_CASE(every_problem_of_the_correctness_list_is_right) {
-  const std::vector<KernelConfig> configs = {
-      config_of(1, 16, 6, 4), config_of(7, 16, 3, 8), config_of(3, 16, 8, 8, 32)};
+  const std::vector<KernelConfig> configs = {config_of(1, 16, 6, 4),
+                                             config_of(7, 16, 3, 8),
+                                             config_of(3, 16, 8, 8, 32),
+                                             config_of(1, 64, 2, 12, 64),
+                                             config_of(3, 64, 2, 12, 64),
+                                             config_of(2, 64, 2, 12, 128)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
       for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {

@@ -55,14 +55,14 @@ inline KernelConfig persistent(int splits, int tile_n, int stages, int group_row
 }
 
 // Every compiled shape of stage 1 at its shallowest ring, with 1, a few and many splits.
-inline std::vector<KernelConfig> stage1_shapes() {
+inline std::vector<KernelConfig> stage1_shapes(const Problem& problem = {}) {
   std::vector<KernelConfig> configs;
   for (const int32_t tile_n : test_gpu().space().range(Knob::kTileN).legal) {
     for (const int32_t warps : test_gpu().space().range(Knob::kStage1Warps).legal) {
       for (const int32_t group_rows : test_gpu().space().range(Knob::kGroupRows).legal) {
         for (const int splits : {1, 2, 3, 64}) {
           const KernelConfig config = config_of(splits, tile_n, 2, warps, group_rows);
-          if (!test_gpu().space().violation({}, config)) configs.push_back(config);
+          if (!test_gpu().space().violation(problem, config)) configs.push_back(config);
         }
       }
     }

@@ -125,11 +125,44 @@ BOOST_AUTO_TEST_CASE(row_groups_of_32_have_one_ring_on_an_h200_as_deep_as_fits) 
   BOOST_TEST(violation("tile_n=16 stages=11") == "");
   BOOST_TEST(violation("stages=6") ==
              "the copy ring does not fit into 232448 bytes of shared memory");
-  for (const char* text : {"stage1_warps=4", "tile_n=64 stages=2"}) {
-    BOOST_TEST(violation(text) ==
-               "row groups of 32 have workgroups of 8 warps and tiles of 16 or 32 rows");
-  }
+  BOOST_TEST(violation("tile_n=64 stages=2") == "");
+  BOOST_TEST(violation("stage1_warps=4") == "row groups of 32 have workgroups of 8 warps");
   BOOST_TEST(violation("splits=4 schedule=persistent") == "");
+}
+
+BOOST_AUTO_TEST_CASE(row_groups_of_64_and_128_are_one_shape_of_bf16_kernels_on_an_h200) {
+  const Space space = make_space(h200());
+  Problem problem = parse_problem("batch=4 nhead=128 seq_len=1000");
+  for (const int32_t rows : {64, 128}) {
+    BOOST_TEST(space.violation(problem, space.neutral(rows)).value_or("") == "");
+    BOOST_TEST(space.neutral(rows).group_rows == rows);
+    for (const char* text : {"tile_n=32",
+                             "stages=3",
+                             "wait=drain",
+                             "stage1_warps=8",
+                             "splits=4 schedule=persistent"}) {
+      const std::string reason =
+          space.violation(problem, parse_config(text, space.neutral(rows))).value_or("");
+      BOOST_TEST(reason.find("row groups of 64 and 128 have tile_n=64") == 0, text);
+    }
+  }
+  BOOST_TEST(!space.allows(problem, parse_config("stage1_warps=12", space.neutral(16))));
+  BOOST_TEST(space.filled_group_rows(problem) == 128);
+  problem.kv_dtype = KvDtype::kFp8;
+  BOOST_TEST(!space.allows(problem, space.neutral(64)));
+  BOOST_TEST(space.filled_group_rows(problem) == 32);
+  DeviceInfo ampere = h200();
+  ampere.arch = "sm_80";
+  BOOST_TEST(make_space(ampere).range(Knob::kGroupRows).legal.back() == 32);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_group_of_128_rows_takes_two_workgroups_a_split) {
+  const Space space = make_space(h200());
+  KernelConfig config = space.neutral(128);
+  config.splits = 2;
+  const Problem problem = parse_problem("batch=8 nhead=128 seq_len=8192");
+  BOOST_TEST(row_groups(problem, config) == 1);
+  BOOST_TEST(space.use(problem, config).stage1_workgroups == 32);
 }
 
 BOOST_AUTO_TEST_CASE(a_persistent_schedule_has_no_more_blocks_than_32_bits_count) {

@@ -115,19 +115,20 @@ BOOST_AUTO_TEST_CASE(row_groups_count_like_requests) {
 
 BOOST_AUTO_TEST_CASE(
     the_row_groups_are_the_narrowest_that_hold_a_request_and_bring_their_own_values) {
-  const Space base = space_of("H200");
-  std::vector<KnobRange> ranges = base.ranges();
-  ranges.back().legal = ranges.back().search = {16, 32, 64, 128};
-  const KernelConfig wide = parse_config("group_rows=128 tile_n=64", base.neutral());
-  const DefaultPolicy policy(Space(base.device(), ranges, {}, {base.neutral(32), wide}));
+  const DefaultPolicy policy(space_of("H200"));
   BOOST_TEST(policy(shape(4, 16)).group_rows == 16);
   BOOST_TEST(policy(shape(4, 16)).splits == 33);
   BOOST_TEST(policy(shape(4, 12, 2)).group_rows == 32);
   BOOST_TEST(policy(shape(4, 12, 2)).splits == 33);
-  BOOST_TEST(policy(shape(4, 33)).group_rows == 128);
+  BOOST_TEST(policy(shape(4, 33)).group_rows == 64);
   BOOST_TEST(policy(shape(4, 33)).tile_n == 64);
-  BOOST_TEST(policy(shape(4, 128, 2)).group_rows == 128);
-  BOOST_TEST(policy(shape(4, 128, 2)).splits == 16);  // two groups a request
+  BOOST_TEST(policy(shape(4, 33)).splits == 33);
+  BOOST_TEST(policy(shape(4, 65)).group_rows == 128);
+  BOOST_TEST(policy(shape(4, 65)).splits == 16);     // two workgroups a group
+  BOOST_TEST(policy(shape(4, 128, 2)).splits == 8);  // and two groups a request
+  Problem fp8 = shape(4, 128);
+  fp8.kv_dtype = KvDtype::kFp8;
+  BOOST_TEST(policy(fp8).group_rows == 32);
 }
 
 BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
@@ -141,7 +142,7 @@ BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
         const KernelConfig config = policy(problem);
         const auto violation = space.violation(problem, config);
         BOOST_TEST(!violation, to_text(problem) << ": " << violation.value_or(""));
-        const int64_t items = problem.batch * row_groups(problem, config);
+        const int64_t items = problem.batch * request_workgroups(problem, config);
         BOOST_TEST(config.splits * items <= std::max<int64_t>(units, items), to_text(problem));
         // One split more would not fit.
         BOOST_TEST((config.splits + 1) * items > units, to_text(problem));

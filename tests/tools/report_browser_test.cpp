@@ -110,13 +110,13 @@ std::string decode_base64(const std::string& text) {
   return out;
 }
 
-// What the probe says of the page in frames of these widths.
-Json probe(const std::vector<int>& widths, bool dark) {
+// What the probe says of a page of the fixture's folder in frames of these widths.
+Json probe(const std::string& name, const std::vector<int>& widths, bool dark) {
   const std::string path = report().file("probe.html");
   std::ofstream page(path);
   page << "<!DOCTYPE html><meta charset=\"utf-8\"><body>";
   for (const int width : widths) {
-    page << "<iframe src=\"report.html\" style=\"border:0;height:4000px;width:" << width
+    page << "<iframe src=\"" << name << "\" style=\"border:0;height:4000px;width:" << width
          << "px\"></iframe>";
   }
   page << "<script>" << kProbe << "</script>";
@@ -131,7 +131,7 @@ Json probe(const std::vector<int>& widths, bool dark) {
            "--allow-file-access-from-files",
            "--window-size=1800,1000",
            std::string("--blink-settings=preferredColorScheme=") + (dark ? "0" : "1"),
-           "--user-data-dir=" + report().file(dark ? "dark" : "light"),
+           "--user-data-dir=" + report().file(name + (dark ? ".dark" : ".light")),
            "--virtual-time-budget=20000",
            "--dump-dom",
            "file://" + path},
@@ -144,7 +144,7 @@ Json probe(const std::vector<int>& widths, bool dark) {
 
 void expect_readable(bool dark) {
   const std::vector<int> widths = {420, 1280};
-  const Json results = probe(widths, dark);
+  const Json results = probe("report.html", widths, dark);
   BOOST_TEST_REQUIRE(results.size() == widths.size());
   for (size_t i = 0; i < widths.size(); ++i) {
     const Json& result = results[i];
@@ -156,6 +156,19 @@ void expect_readable(bool dark) {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(the_probe_complains_of_a_page_that_deserves_it) {
+  std::ofstream(report().file("bad.html"))
+      << "<!DOCTYPE html><title>Tuning report</title><body style=\"background:#fff\">"
+         "<svg width=\"100\" height=\"40\"><text x=\"5\" y=\"20\">under</text>"
+         "<text x=\"8\" y=\"21\">over</text><text x=\"80\" y=\"38\">too long</text></svg>"
+         "<p style=\"color:#bbb\">pale</p><p style=\"width:900px\">wide</p>";
+  const std::string complaints = probe("bad.html", {420}, false)[0]["complaints"].dump();
+  for (const char* part :
+       {"overlap: under / over", "cut off: too long", "faint: pale", "the page is 908 px wide"}) {
+    BOOST_TEST(complaints.find(part) != std::string::npos, part << ": " << complaints);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(nothing_overlaps_or_is_cut_off_in_the_light) {
   expect_readable(false);

@@ -77,6 +77,7 @@ BOOST_AUTO_TEST_CASE(nothing_that_a_verb_prints_is_wider_than_the_terminal) {
                          {"space", "--device", "analytic", "--batch", "8", "--seq-len", "68000"},
                          {"db", "check", "--db", tuned.path},
                          {"db", "info", "--db", tuned.path, "--db", tuned.path, "-v"},
+                         {"compare", tuned.path, tuned.path},
                          {"devices"}};
   for (const Words& verb : verbs) {
     for (const int columns : kWidths) {

@@ -56,7 +56,8 @@ Axes axes_of(const ReportShape& shape) {
 // Where the workgroups of stage 1, formed as the answer forms them, fill the device once, twice,
 // ...
 void draw_waves(Svg* svg, const DeviceInfo& device, const db::WinnerRecord& w, const Scale& x) {
-  const double per_split = static_cast<double>(w.problem.batch * row_groups(w.problem, w.config));
+  const double per_split =
+      static_cast<double>(w.problem.batch * request_workgroups(w.problem, w.config));
   double free_x = kFrame.left;
   for (int wave = 1; wave <= kMarkedWaves; ++wave) {
     const double splits = wave * device.compute_units / per_split;
