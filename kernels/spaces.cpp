@@ -254,10 +254,11 @@ Constraint persistent_blocks() {
 // warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   const bool warpgroups = device.arch == "sm_90";
-  const std::vector<int32_t> group_rows =
-      warpgroups ? std::vector<int32_t>{16, 32, 64, 128} : std::vector<int32_t>{16, 32};
-  const std::vector<int32_t> stage1_warps =
-      warpgroups ? std::vector<int32_t>{4, 8, kWideConsumerWarps} : std::vector<int32_t>{4, 8};
+  std::vector<int32_t> group_rows = {16, 32}, stage1_warps = {4, 8};
+  if (warpgroups) {
+    group_rows.insert(group_rows.end(), {64, 128});
+    stage1_warps.push_back(kWideConsumerWarps);
+  }
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
       {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},

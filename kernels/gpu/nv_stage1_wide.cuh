@@ -83,9 +83,6 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   constexpr bool kPair = kWorkgroups == 2 && kGather == Gather::kTiles;
   using Ring = PanelRing<kGather, kPair>;
   using Work = Stage1Work<kWideTileN, kGroupRows>;
-  // Two workgroups on the same rows are bound by products, one by memory: there the first products
-  // of the next block would only wait for its rows, and the softmax behind them.
-  constexpr int kEarlyPanels = kWorkgroups == 2 ? 4 : 0;
   const int warp = threadIdx.x / 32;
   const Ring ring(local);
   const Weights weights(local);
@@ -113,29 +110,24 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
     } else {
       RowGatherer<Ring>(ring, source, work.pages(p), work.walk).run();
     }
-  } else if (warp < kWarpgroupWarps) {
-    raise_registers<kScoreRegisters<kGather>>();
-    if constexpr (kMaths) {
-      store_query_panels(p, work, first_row, local + WideLayout::queries());
-      named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
-      Scores<Ring, kEarlyPanels> scores(
+  } else if constexpr (!kMaths) {
+    const int blocks = work.walk.count();
+    warp < kWarpgroupWarps ? release_ropes(ring, blocks)
+                           : release_pairs(ring, blocks, warp / kWarpgroupWarps - 1);
+  } else {
+    store_query_panels(p, work, first_row, local + WideLayout::queries());
+    named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
+    if (warp < kWarpgroupWarps) {
+      raise_registers<kScoreRegisters<kGather>>();
+      Scores<Ring> scores(
           p, work, ring, weights, shared_address(local) + WideLayout::queries(), first_row);
       scores.run();
       scores.finish(*results);
     } else {
-      release_ropes(ring, work.walk.count());
-    }
-  } else {
-    raise_registers<kValueRegisters>();
-    const int half = warp / kWarpgroupWarps - 1;
-    if constexpr (kMaths) {
-      store_query_panels(p, work, first_row, local + WideLayout::queries());
-      named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
-      Values<Ring> values(work.walk, ring, weights, half);
+      raise_registers<kValueRegisters>();
+      Values<Ring> values(work.walk, ring, weights, warp / kWarpgroupWarps - 1);
       values.run();
       values.finish(*results);
-    } else {
-      release_pairs(ring, work.walk.count(), half);
     }
   }
   if constexpr (kPair) {  // the other one's copies and arrivals still come here

@@ -45,14 +45,6 @@ __device__ inline void settle(float (&d)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// The sums in other registers, behind the wait before: those of `d` are for the next products.
-__device__ inline void copy(const float (&d)[32], float (&sums)[32]) {
-#pragma unroll
-  for (int i = 0; i < 32; ++i) {
-    asm volatile("mov.f32 %0, %1;" : "=f"(sums[i]) : "f"(d[i]) : "memory");
-  }
-}
-
 #define MLA_SUMS8(d, i)                                                                       \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])

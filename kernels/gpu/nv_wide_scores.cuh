@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The score warpgroup of a wide workgroup: S = Q K^T of a block, softmax, and the weights for the
-// value warpgroups. While it works on the softmax of a block, the first products of the next one
-// run.
+// value warpgroups.
 #pragma once
 
 #include "kernels/gpu/nv_panel_ring.cuh"
@@ -70,9 +69,7 @@ struct ScoreTile {
   }
 };
 
-// kEarlyPanels: of the next block, whose products start before the softmax of this one and fill the
-// time that it takes.
-template <class Ring, int kEarlyPanels>
+template <class Ring>
 class Scores {
  public:
   using Rows = ScoreTile::Rows;
@@ -102,21 +99,16 @@ class Scores {
   }
 
   __device__ void run() {
-    if (blocks_ == 0) return;
-    float score[32], next[32];
-    issue<0, kBlockPanels>(next);
+    float score[32];
 #pragma unroll 1
-    for (int block = 0;; ++block) {
+    for (int block = 0; block < blocks_; ++block) {
+      issue(score);
       wait_products<0>();
-      copy(next, score);
+      settle(score);
       ring_.release(Ring::unit(at_, true));
       at_.next_rope();
-      if (block + 1 == blocks_) break;
-      issue<0, kEarlyPanels>(next);
       soften(block, score);
-      issue<kEarlyPanels, kBlockPanels>(next);
     }
-    soften(blocks_ - 1, score);
   }
 
   // Stores the LSE and passes the factors on that normalise the output.
@@ -187,11 +179,10 @@ class Scores {
     }
   }
 
-  // Starts the products of panels kFirst..kLast - 1 of the next block.
-  template <int kFirst, int kLast>
+  // Starts the products of the next block.
   __device__ void issue(float (&score)[32]) {
 #pragma unroll
-    for (int first = kFirst; first < kLast; first += kPairPanels) {
+    for (int first = 0; first < kBlockPanels; first += kPairPanels) {
       const bool rope = first == kValuePanels;
       const int unit = Ring::unit(at_, rope);
       ring_.wait_full(unit, rope ? at_.rope.parity : at_.pair.parity);
@@ -201,7 +192,7 @@ class Scores {
       for (int i = 0; i < (rope ? 1 : kPairPanels); ++i) multiply_panel(score, first + i, keys, i);
       if (!rope) at_.next_pair();
     }
-    if (kFirst < kLast) commit_products();
+    commit_products();
   }
 
   __device__ void soften(int block, float (&score)[32]) {
