@@ -51,7 +51,7 @@ endfunction()
 function(mla_add_hip target)
   cmake_language(CALL mla_hip_${MLA_HIP_PLATFORM_FOUND}_kernels kernels)
   mla_hip_objects(mla_hip
-    gpu/pool_kernels.hip hip/hip_device.hip hip/hip_executor.hip hip/hip_launcher.hip hip/hip_problem.hip
+    gpu/compare_kernels.hip gpu/pool_kernels.hip hip/hip_device.hip hip/hip_executor.hip hip/hip_launcher.hip hip/hip_problem.hip
     hip/hip_roofs.hip hip/probes.hip ${kernels})
   target_include_directories(mla_hip PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/gpu/generated)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:mla_hip>)

@@ -11,6 +11,7 @@ set(MLA_PYTHON_DIR ${CMAKE_INSTALL_DATADIR}/mla-tune/python CACHE STRING "Where 
 if(TARGET mla-tune)
   install(TARGETS mla-tune COMPONENT program)
 endif()
+# OPTIONAL: a build of single targets has no pages and scripts.
 foreach(page IN LISTS mla_man_pages)
   string(REGEX MATCH "([1-9])\\.gz$" unused ${page})
   set(section ${CMAKE_MATCH_1})
@@ -19,15 +20,15 @@ foreach(page IN LISTS mla_man_pages)
   else()
     set(component program)
   endif()
-  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT ${component})
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT ${component} OPTIONAL)
 endforeach()
 if(TARGET completions)
   install(FILES ${MLA_COMPLETION_DIR}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-          RENAME mla-tune COMPONENT program)
+          RENAME mla-tune COMPONENT program OPTIONAL)
   install(FILES ${MLA_COMPLETION_DIR}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
-          RENAME _mla-tune COMPONENT program)
+          RENAME _mla-tune COMPONENT program OPTIONAL)
   install(FILES ${MLA_COMPLETION_DIR}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
-          RENAME mla-tune.fish COMPONENT program)
+          RENAME mla-tune.fish COMPONENT program OPTIONAL)
 endif()
 
 # The prefix as seen from the file itself, so that an installed tree may be moved.

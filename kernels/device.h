@@ -13,6 +13,7 @@
 
 #include "kernels/device_info.h"
 #include "kernels/outcome.h"
+#include "kernels/output_errors.h"
 #include "kernels/space.h"
 #include "kernels/workload.h"
 
@@ -35,6 +36,12 @@ class LoadedProblem {
 
   // The output of the last run(), on the host: out [tokens, nhead, 512] bf16, lse [tokens, nhead].
   virtual void read_output(std::vector<uint16_t>* out, std::vector<float>* lse) = 0;
+
+  // The output of the last run() stays on the device as what compare_output() compares with. False:
+  // this device leaves the comparison to the host.
+  virtual bool keep_output() { return false; }
+  // Every element of the last run()'s output against the kept one.
+  virtual OutputErrors compare_output() { return {}; }
 };
 
 class RoofProbes;  // roofs.h
@@ -45,6 +52,10 @@ class Device {
 
   virtual const DeviceInfo& info() const = 0;
   virtual const Space& space() const = 0;
+
+  // Whether load() reads the workload's rows; else they are made on the device, and the workload
+  // needs no pool.
+  virtual bool reads_host_pool() const { return true; }
 
   // Throws Error(kDevice) where the workload does not fit into memory, naming the sizes.
   virtual std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) = 0;

@@ -36,9 +36,12 @@ void attend(const DecodeParams& p, int64_t rows, const Element& element, Referen
   std::vector<double> logits(static_cast<size_t>(rows));
   for (int64_t n = 0; n < rows; ++n) {
     const int64_t row = row_offset(p, request, n);
-    double sum = 0;
-    for (int i = 0; i < kHeadDim; ++i) sum += bf16_to_float(q[i]) * element(row + i);
-    logits[static_cast<size_t>(n)] = sum * p.softmax_scale;
+    double sums[8] = {};  // which a compiler may keep in vector registers
+    for (int i = 0; i < kHeadDim; i += 8) {
+      for (int k = 0; k < 8; ++k) sums[k] += bf16_to_float(q[i + k]) * element(row + i + k);
+    }
+    for (int k = 1; k < 8; ++k) sums[0] += sums[k];
+    logits[static_cast<size_t>(n)] = sums[0] * p.softmax_scale;
   }
   const double top = *std::max_element(logits.begin(), logits.end());
   double total = 0;
@@ -54,24 +57,11 @@ void attend(const DecodeParams& p, int64_t rows, const Element& element, Referen
   result->lse = top + std::log(total);
 }
 
-// The worst finding so far, so that the text names it.
-struct Worst {
-  double error = 0;
-  int64_t token = -1;
-  int64_t head = -1;
-  void see(double value, int64_t at_token, int64_t at_head) {
-    if (value <= error) return;
-    error = value;
-    token = at_token;
-    head = at_head;
-  }
-};
-
 std::string place(int64_t token, int64_t head) {
   return "token " + std::to_string(token) + " head " + std::to_string(head);
 }
 
-Outcome wrong(const char* what, const Worst& worst, double allowed) {
+Outcome wrong(const char* what, const WorstRow& worst, double allowed) {
   char text[160];
   std::snprintf(text,
                 sizeof text,
@@ -106,7 +96,10 @@ double lse_error(double value, double expected) {
   return std::isfinite(error) ? error : kInfinity;
 }
 
-Outcome verdict(const Worst& output, const Worst& lse, double output_limit, double lse_limit) {
+}  // namespace
+
+Outcome judge(const OutputErrors& errors, const Tolerance& allowed) {
+  const auto& [output, lse] = errors;
   if (std::isinf(output.error)) {
     return {OutcomeKind::kNonFinite,
             "output not finite or not written at " + place(output.token, output.head)};
@@ -115,12 +108,10 @@ Outcome verdict(const Worst& output, const Worst& lse, double output_limit, doub
     return {OutcomeKind::kNonFinite,
             "LSE not finite or not written at " + place(lse.token, lse.head)};
   }
-  if (output.error > output_limit) return wrong("relative L2", output, output_limit);
-  if (lse.error > lse_limit) return wrong("LSE", lse, lse_limit);
+  if (output.error > allowed.output) return wrong("relative L2", output, allowed.output);
+  if (lse.error > allowed.lse) return wrong("LSE", lse, allowed.lse);
   return {};
 }
-
-}  // namespace
 
 Tolerance tolerance(KvDtype dtype) {
   Tolerance result;
@@ -163,17 +154,16 @@ Outcome check_against_reference(const std::vector<ReferenceRow>& rows,
                                 const uint16_t* out,
                                 const float* lse,
                                 const Tolerance& tolerance) {
-  Worst output_worst;
-  Worst lse_worst;
+  OutputErrors errors;
   for (const ReferenceRow& row : rows) {
     const int64_t index = row.token * nhead + row.head;
     const auto expected = [&row](int i) { return row.out[static_cast<size_t>(i)]; };
-    output_worst.see(relative_l2(out + index * kValueDim, expected), row.token, row.head);
+    errors.output.see(relative_l2(out + index * kValueDim, expected), row.token, row.head);
     if (lse != nullptr) {
-      lse_worst.see(lse_error(double{lse[index]}, row.lse), row.token, row.head);
+      errors.lse.see(lse_error(double{lse[index]}, row.lse), row.token, row.head);
     }
   }
-  return verdict(output_worst, lse_worst, tolerance.output, tolerance.lse);
+  return judge(errors, tolerance);
 }
 
 Outcome check_against_output(const DecodeParams& p,
@@ -182,8 +172,7 @@ Outcome check_against_output(const DecodeParams& p,
                              const uint16_t* expected_out,
                              const float* expected_lse,
                              const Tolerance& tolerance) {
-  Worst output_worst;
-  Worst lse_worst;
+  OutputErrors errors;
   for (int64_t token = 0; token < int64_t{p.batch} * p.q_len; ++token) {
     for (int64_t head = 0; head < p.nhead; ++head) {
       const int64_t index = token * p.nhead + head;
@@ -191,13 +180,13 @@ Outcome check_against_output(const DecodeParams& p,
       const auto expected = [expected_row](int i) {
         return double{bf16_to_float(expected_row[i])};
       };
-      output_worst.see(relative_l2(out + index * kValueDim, expected), token, head);
+      errors.output.see(relative_l2(out + index * kValueDim, expected), token, head);
       if (lse != nullptr && expected_lse != nullptr) {
-        lse_worst.see(lse_error(double{lse[index]}, double{expected_lse[index]}), token, head);
+        errors.lse.see(lse_error(double{lse[index]}, double{expected_lse[index]}), token, head);
       }
     }
   }
-  return verdict(output_worst, lse_worst, 2 * tolerance.output, 2 * tolerance.lse);
+  return judge(errors, between_outputs(tolerance));
 }
 
 }  // namespace mla

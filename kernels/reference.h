@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "kernels/decode_params.h"
-#include "kernels/outcome.h"
+#include "kernels/output_errors.h"
 
 namespace mla {
 
-// Design tolerances: relative L2 error per (token, head) and absolute LSE error.
-struct Tolerance {
-  double output = 3e-3;
-  double lse = 1e-4;
-};
 Tolerance tolerance(KvDtype dtype);
 
 struct ReferenceRow {

@@ -223,6 +223,10 @@ std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
                              return bh16_layout(config, problem.kv_dtype).rings() == 1;
                            }),
           where_persistent(
+              "persistent_tile",
+              "has tiles of at most 32 rows",
+              [](const Problem&, const KernelConfig& config) { return config.tile_n <= 32; }),
+          where_persistent(
               "persistent_local_memory",
               "runs two workgroups of 4 warps an SM, whose copy rings do not fit into " +
                   std::to_string(sm_bytes) + " bytes of shared memory",

@@ -5,9 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <numeric>
-#include <random>
-#include <set>
 
 #include "kernels/bf16.h"
 #include "kernels/error.h"
@@ -154,23 +151,45 @@ int64_t choose_pool_pages(const Problem& problem, int64_t asked, const PageLayou
   return pages;
 }
 
-// `used` distinct pages of a pool in random order, without holding the rest of a large one.
-std::vector<int32_t> scattered_pages(int64_t pool_pages, int64_t used, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<int32_t> order;
-  if (pool_pages <= 4 * used) {
-    order.resize(static_cast<size_t>(pool_pages));
-    std::iota(order.begin(), order.end(), 0);
-    for (size_t i = 0; i < static_cast<size_t>(used); ++i) {
-      std::swap(order[i], order[i + random() % (order.size() - i)]);
-    }
-    return order;
+// A keyed permutation of [0, size): a Feistel network over the next power of four, walked until it
+// lands inside. No memory, and the same on every machine.
+class PagePermutation {
+ public:
+  PagePermutation(int64_t size, uint64_t seed) : size_(static_cast<uint64_t>(size)), seed_(seed) {
+    while (uint64_t{1} << (2 * half_bits_) < size_) ++half_bits_;
   }
-  std::set<int32_t> taken = {static_cast<int32_t>(pool_pages - 1)};
-  order.push_back(*taken.begin());  // the pool's last page is always in use: the widest offset
-  while (static_cast<int64_t>(order.size()) < used) {
-    const auto candidate = static_cast<int32_t>(random() % static_cast<uint64_t>(pool_pages));
-    if (taken.insert(candidate).second) order.push_back(candidate);
+
+  uint64_t operator()(uint64_t page) const {
+    do {
+      page = mix(page);
+    } while (page >= size_);
+    return page;
+  }
+
+ private:
+  uint64_t mix(uint64_t page) const {
+    const uint64_t mask = (uint64_t{1} << half_bits_) - 1;
+    uint64_t left = page >> half_bits_, right = page & mask;
+    for (uint64_t round = 0; round < 4; ++round) {
+      const uint64_t next = left ^ (mix64(seed_ + (round << 32) + right) & mask);
+      left = right;
+      right = next;
+    }
+    return left << half_bits_ | right;
+  }
+
+  uint64_t size_, seed_;
+  int half_bits_ = 1;
+};
+
+// `used` distinct pages of a pool in random order. The pool's last page is always the first of
+// them: the widest offset.
+std::vector<int32_t> scattered_pages(int64_t pool_pages, int64_t used, uint64_t seed) {
+  const PagePermutation permutation(pool_pages - 1, seed);
+  std::vector<int32_t> order = {static_cast<int32_t>(pool_pages - 1)};
+  order.reserve(static_cast<size_t>(used));
+  for (int64_t i = 1; i < used; ++i) {
+    order.push_back(static_cast<int32_t>(permutation(static_cast<uint64_t>(i - 1))));
   }
   return order;
 }

@@ -43,8 +43,8 @@ struct WorkloadOptions {
   // one.
   int64_t pool_pages = 0;
   // Spike the first and last row of every tile of this many rows, beside the edges of the splits
-  // below and of the pages. Capped at 48 spikes a (query position, head), chosen by the seed; the
-  // first and last row of a request are always among them.
+  // below and of the pages. Capped at 48 spikes a (query position, head) and at about 16,384 in
+  // all, chosen by the seed; the first and last row of a request are always among them.
   int32_t spike_tile_n = 16;
   int32_t spike_splits = 0;  // 0: no split edges beyond those that fall on tiles
   bool spikes = true;

@@ -14,6 +14,10 @@ namespace mla {
 namespace {
 
 constexpr int kMaxSpikesPerHead = 48;
+// Of a whole workload, so that the largest takes tens of milliseconds to make: every spike costs
+// two products with its query. The first and last row of a request are always spiked.
+constexpr int64_t kMaxSpikes = 16384;
+constexpr int64_t kMinSpikesPerRequest = 64;
 constexpr uint64_t kSpikeStream = 0x53;  // a stream apart from those of workload.cpp
 
 double dot(const uint16_t* a, const uint16_t* b, int first, int last) {
@@ -29,11 +33,11 @@ std::vector<int64_t> edge_rows(int64_t rows,
                                int64_t page_size,
                                size_t most,
                                std::mt19937_64& random) {
-  std::set<int64_t> edges;
+  std::vector<int64_t> chosen;
   const auto add_edges = [&](int64_t step) {
     for (int64_t n = 0; step > 0 && n < rows; n += step) {
-      edges.insert(n);
-      edges.insert(std::min(n + step, rows) - 1);
+      chosen.push_back(n);
+      chosen.push_back(std::min(n + step, rows) - 1);
     }
   };
   add_edges(options.spike_tile_n);
@@ -41,12 +45,15 @@ std::vector<int64_t> edge_rows(int64_t rows,
   const int64_t splits = effective_splits(rows, options.spike_splits, options.spike_tile_n);
   for (int64_t s = 0; s < splits; ++s) {
     const RowRange range = split_range(rows, options.spike_splits, options.spike_tile_n, s);
-    edges.insert({range.begin, range.end - 1});
+    chosen.insert(chosen.end(), {range.begin, range.end - 1});
   }
-  std::vector<int64_t> chosen(edges.begin(), edges.end());
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   if (chosen.size() > most) {
     std::swap(chosen[1], chosen.back());
-    std::shuffle(chosen.begin() + 2, chosen.end(), random);
+    for (size_t i = 2; i < most; ++i) {
+      std::swap(chosen[i], chosen[i + random() % (chosen.size() - i)]);
+    }
     chosen.resize(most);
   }
   return chosen;
@@ -74,7 +81,9 @@ void Workload::make_spikes(const WorkloadOptions& options) {
   std::set<int64_t> taken;
   const auto bytes = static_cast<size_t>(row_bytes(problem_.kv_dtype));
   std::array<uint16_t, kHeadDim> values;
-  const auto most = static_cast<size_t>(kMaxSpikesPerHead * problem_.nhead * problem_.q_len);
+  const int64_t share = std::max(kMaxSpikes / problem_.batch, kMinSpikesPerRequest);
+  const auto most = static_cast<size_t>(
+      std::min<int64_t>(kMaxSpikesPerHead * problem_.nhead * problem_.q_len, share));
   for (int64_t b = 0; b < problem_.batch; ++b) {
     const int64_t rows = lengths_[static_cast<size_t>(b)];
     if (rows == 0) continue;

@@ -206,9 +206,10 @@ Answer LookupTable::interpolated_answer(const Problem& problem,
   const char* why = reason(cell.refusal);
   for (const ShapeEntry& entry : cells_.candidates(cell)) {
     const bool wins = kRulings[entry.ruling].wins;
-    const KernelConfig there = at_shape(unpack_config(entry.config), default_policy_(corner));
+    const KernelConfig there =
+        at_shape(unpack_config(entry.config), default_policy_(corner), corner);
     KernelConfig config = default_policy_(problem);
-    if (wins) config = at_shape(unpack_config(entry.config), config);
+    if (wins) config = at_shape(unpack_config(entry.config), config, problem);
     if (wins && past_wave_edge(space_.device(), problem, config)) {
       why = kWaveEdge;
       continue;

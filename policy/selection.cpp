@@ -28,18 +28,24 @@ Refusal unusable(const Corner& corner) {
   return Refusal::kNoAnswer;
 }
 
-// The corner's winner in its carried form.
-uint64_t carried_config(const Corner& corner) {
-  uint64_t packed = 0;  // the knobs of an entry fit
-  pack_config(carried(unpack_config(corner.entry.config), unpack_config(corner.default_config)),
-              &packed);
-  return packed;
+// The corner's winner in its carried forms.
+std::vector<uint64_t> carried_configs(const Corner& corner) {
+  std::vector<uint64_t> forms;
+  for (const KernelConfig& form : carried(unpack_config(corner.entry.config),
+                                          unpack_config(corner.default_config),
+                                          corner.problem)) {
+    uint64_t packed = 0;  // the knobs of an entry fit
+    pack_config(form, &packed);
+    forms.push_back(packed);
+  }
+  return forms;
 }
 
 uint64_t config_at(const Corner& corner, uint64_t carried_config) {
   uint64_t packed = 0;
-  pack_config(at_shape(unpack_config(carried_config), unpack_config(corner.default_config)),
-              &packed);
+  pack_config(
+      at_shape(unpack_config(carried_config), unpack_config(corner.default_config), corner.problem),
+      &packed);
   return packed;
 }
 
@@ -103,18 +109,19 @@ Selection select_between(const std::vector<Corner>& corners) {
   }
   for (const Corner& corner : corners) {
     if (ruling(corner) != Ruling::kWinner) continue;
-    const uint64_t config = carried_config(corner);
-    const bool considered = std::any_of(
-        selection.candidates.begin(), selection.candidates.end(), [&](const ShapeEntry& entry) {
-          return entry.config == config;
-        });
-    if (considered) continue;
-    ShapeEntry candidate;
-    const Refusal why = consider(corner.entry, config, corners, &candidate);
-    if (why == Refusal::kNone) {
-      selection.candidates.push_back(candidate);
-    } else {
-      refuse(why);
+    for (const uint64_t config : carried_configs(corner)) {
+      const bool considered = std::any_of(
+          selection.candidates.begin(), selection.candidates.end(), [&](const ShapeEntry& entry) {
+            return entry.config == config;
+          });
+      if (considered) continue;
+      ShapeEntry candidate;
+      const Refusal why = consider(corner.entry, config, corners, &candidate);
+      if (why == Refusal::kNone) {
+        selection.candidates.push_back(candidate);
+      } else {
+        refuse(why);
+      }
     }
   }
   std::stable_sort(selection.candidates.begin(),

@@ -27,6 +27,7 @@ struct KnownLoss {
 // A tuned shape with what was measured there.
 struct Corner {
   ShapeEntry entry;
+  Problem problem;              // its batch, heads and query positions
   uint64_t default_config = 0;  // pack_config() of the live default
   float placebo_noise = 0;      // of the final behind the entry's gain
   // False where the entry is no evidence about its neighbourhood: its gain is over another baseline

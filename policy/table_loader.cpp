@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policy/carried.h"
 #include "policy/fingerprint.h"
 #include "policy/table_rows.h"
 
@@ -93,12 +94,25 @@ bool before(const FileLoss& a, const FileLoss& b) {
   return std::tie(a.file, a.tuning_id) < std::tie(b.file, b.tuning_id);
 }
 
+// What a carried configuration asks of a shape.
+Problem problem_of(const TunedRow& row, int32_t batch) {
+  Problem problem;
+  problem.batch = batch;
+  problem.q_len = row.need.q_len;
+  problem.nhead = row.need.nhead;
+  return problem;
+}
+
 // `losses` are in the order of before().
 Corner make_corner(const TunedRow& row,
                    const Evidence& evidence,
                    const std::vector<FileLoss>& losses) {
-  Corner corner = {
-      row.entry, evidence.default_config, evidence.placebo_noise, evidence.carries, {}};
+  Corner corner = {row.entry,
+                   problem_of(row, row.need.first_batch),
+                   evidence.default_config,
+                   evidence.placebo_noise,
+                   evidence.carries,
+                   {}};
   const FileLoss wanted = {row.entry.database, evidence.tuning_id, {}};
   const auto [first, last] = std::equal_range(losses.begin(), losses.end(), wanted, before);
   for (auto loss = first; loss != last; ++loss) corner.losses.push_back(loss->loss);
@@ -106,7 +120,8 @@ Corner make_corner(const TunedRow& row,
 }
 
 // Adds what the cells answer and the splits that they need.
-void add_cells(const std::vector<TunedRow>& rows,
+void add_cells(const DefaultPolicy& default_policy,
+               const std::vector<TunedRow>& rows,
                const std::vector<Evidence>& evidence,
                std::vector<FileLoss> losses,
                LoadedEntries* loaded,
@@ -132,10 +147,15 @@ void add_cells(const std::vector<TunedRow>& rows,
     for (const ShapeEntry& entry : selection.candidates) {
       fingerprint->add(entry.config);
       if (!is_winner(static_cast<Ruling>(entry.ruling))) continue;
-      SplitsNeed need = at[cell.corners.front()]->need;
+      const TunedRow& corner = *at[cell.corners.front()];
+      SplitsNeed need = corner.need;
       need.first_batch = static_cast<uint16_t>(cell.first_batch);
       need.last_batch = static_cast<uint16_t>(cell.last_batch);
-      need.splits = unpack_config(entry.config).splits;
+      // The smallest batch takes the most splits.
+      const Problem smallest = problem_of(corner, cell.first_batch);
+      const KernelConfig own_splits =
+          at_shape(unpack_config(entry.config), default_policy(smallest), smallest);
+      need.splits = own_splits.splits;
       loaded->needs.push_back(need);
     }
   });
@@ -159,7 +179,7 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
     for (const uint64_t word : {row.entry.key, row.entry.config, uint64_t{row.entry.ruling}})
       fingerprint.add(word);
   }
-  add_cells(rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
+  add_cells(default_policy, rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
   merge_needs(&loaded.needs);
   loaded.fingerprint = fingerprint.value();
 

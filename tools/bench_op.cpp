@@ -7,7 +7,7 @@
 
 #include "kernels/host/host_device.h"
 #include "kernels/host/host_kernels.h"
-#include "kernels/reference.h"
+#include "kernels/workload_reference.h"
 #include "policy/default_policy.h"
 
 namespace mla::tools {
@@ -70,7 +70,7 @@ Outcome check_once(LoadedProblem& loaded, const KernelConfig& config, uint64_t s
   std::vector<float> lse;
   loaded.read_output(&out, &lse);
   const Workload& workload = loaded.workload();
-  return check_against_reference(reference_sample(workload.params(), kCheckedRows, seed),
+  return check_against_reference(reference_sample(workload, kCheckedRows, seed),
                                  workload.problem().nhead,
                                  out.data(),
                                  lse.data(),

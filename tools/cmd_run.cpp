@@ -22,6 +22,8 @@
 #include "tools/signals.h"
 #include "tools/target.h"
 #include "tuner/device_sessions.h"
+#include "tuner/grid_points.h"
+#include "tuner/robust.h"
 #include "tuner/sources.h"
 
 namespace mla::tools {
@@ -70,7 +72,36 @@ tuner::SessionOptions session_options(const Options& options,
     };
   }
   session.lengths = std::move(lengths);
+  session.small_search = options.search == "small";
+  session.refine = options.refine;
   return session;
+}
+
+// What the preset of a shipped database implies beside its shapes.
+void apply_preset(Options* options) {
+  if (options->preset != kShippedPreset) return;
+  options->refine = true;
+  if (options->search.empty()) options->search = "small";
+}
+
+std::vector<tuner::LengthShare> lengths_of_run(Options* options) {
+  if (options->preset == kShippedPreset && options->seq_len.empty() && options->lengths.empty()) {
+    return tuner::default_lengths();
+  }
+  std::vector<tuner::LengthShare> lengths = chosen_lengths(*options);
+  if (!lengths.empty()) {
+    options->seq_len.clear();
+    for (const tuner::LengthShare& length : lengths) options->seq_len.push_back(length.seq_len);
+  }
+  return lengths;
+}
+
+std::vector<Problem> problems_of_run(const Options& options, const tuner::CandidateSource& source) {
+  std::vector<Problem> problems = chosen_problems(options, source);
+  if (!options.refine) return problems;
+  const std::vector<Problem> edges = tuner::wave_edge_points(source.space(), problems);
+  problems.insert(problems.end(), edges.begin(), edges.end());
+  return tuner::riskiest_first(source.space(), std::move(problems));
 }
 
 int print_plan(const Options& options, RunPlan plan, const std::string& spec) {
@@ -127,7 +158,7 @@ struct Assignment {
 
 Assignment assignment(const Options& options, const tuner::CandidateSource& source) {
   const ChosenShard chosen = chosen_shard(options);
-  const std::vector<Problem> all = chosen_problems(options, source);
+  const std::vector<Problem> all = problems_of_run(options, source);
   const Assignment own = {part_of(all, chosen.shard),
                           shard_database(own_database(options.databases), chosen.shard)};
   if (chosen.shard.count > 1 && !options.quiet) {
@@ -142,22 +173,20 @@ Assignment assignment(const Options& options, const tuner::CandidateSource& sour
 
 int cmd_run(const Options& given) {
   Options options = given;
+  apply_preset(&options);
   const std::vector<std::string> specs = device_specs(given.devices);
   options.device = specs.front();
   static_cast<void>(own_database(options.databases));  // a usage error before a device is opened
   const Sources sources = open_sources(specs);
   const tuner::CandidateSource& first = *sources.front();
-  const std::vector<tuner::LengthShare> lengths = chosen_lengths(options);
-  if (!lengths.empty()) {
-    options.seq_len.clear();
-    for (const tuner::LengthShare& length : lengths) options.seq_len.push_back(length.seq_len);
-  }
+  const std::vector<tuner::LengthShare> lengths = lengths_of_run(&options);
   const auto [problems, database] = assignment(options, first);
   const std::vector<KernelConfig> only = only_configs(options, first.space(), problems);
   if (options.dry_run) {
-    return print_plan(options,
-                      make_plan(first, problems, only, database),
-                      fmt::format("{}", fmt::join(specs, " ")));
+    return print_plan(
+        options,
+        make_plan(first, problems, only, options.search == "small" && only.empty(), database),
+        fmt::format("{}", fmt::join(specs, " ")));
   }
   RunDocument run;
   run.command_line = options.command_line;

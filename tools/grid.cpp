@@ -67,6 +67,12 @@ Grid preset(const std::string& name) {
     grid.nhead = {16, 128};
     grid.seq_len = {2048, 8192, 16384, 32768, 65536};
     grid.page_size = {64};
+  } else if (name == kShippedPreset) {
+    grid.batch = {1, 2, 4, 8, 16, 32, 64, 128};
+    grid.nhead = {8, 12, 16, 32, 64, 128};
+    grid.seq_len = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
+    grid.q_len = {1, 2};
+    grid.page_size = {1, 64};
   } else {
     throw Error(ErrorCode::kUsage, fmt::format("--preset: {} is for bench", name));
   }

@@ -69,6 +69,14 @@ Json json_explanation(const LookupView& view) {
                   {"database", candidate.database},
                   {"started_utc", candidate.started_utc}};
     entry.update(json_winner(candidate.winner, view.relative_times));
+    entry["losses"] = Json::array();
+    for (const db::LossRecord& loss : candidate.losses) {
+      entry["losses"].push_back({{"config", json_config(loss.config)},
+                                 {"loss", json_number(loss.loss)},
+                                 {"rounds", loss.rounds},
+                                 {"wins", loss.wins},
+                                 {"losses", loss.losses}});
+    }
     considered.push_back(std::move(entry));
   }
   return {{"problem", json_problem(view.problem)},
@@ -189,7 +197,10 @@ std::string run_json(const RunDocument& run) {
                                           {"best_gain", json_number(plan.winner.gain_high)}});
   }
   document["elapsed_s"] = json_number(run.result->elapsed_s);
-  document["device_s"] = json_number(run.result->device_s);
+  document["device_s"] = {{"select", json_number(run.result->device.select_s)},
+                          {"admit", json_number(run.result->device.admit_s)},
+                          {"sample", json_number(run.result->device.sample_s)}};
+  document["refine"] = {{"tuned", run.result->refine.tuned}, {"left", run.result->refine.left}};
   return json_text(document);
 }
 

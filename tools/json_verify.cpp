@@ -20,6 +20,7 @@ std::string verify_json(const std::vector<VerifiedWinner>& winners,
                   {"config", json_config(winner.config)},
                   {"database", verified.stored.database},
                   {"stale", verified.stored.stale},
+                  {"impossible", verified.stored.impossible},
                   {"state", std::string(name(verified.state))},
                   {"text", verified.text},
                   {"stored_gain", json_number(winner.gain)}};

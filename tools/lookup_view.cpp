@@ -3,33 +3,88 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <set>
+
 #include "db/store.h"
 #include "kernels/error.h"
+#include "policy/shape_grid.h"
 #include "tools/results.h"
 
 namespace mla::tools {
 namespace {
 
-std::vector<db::TuningSummary> readable_summaries(const std::string& path) {
+// The rows of one file that are of this device.
+struct DeviceRows {
+  std::optional<db::Store> store;  // nothing: the lookup table warned about this very file
+  std::vector<db::TuningSummary> summaries;
+};
+
+DeviceRows rows_of(const std::string& path, const DeviceInfo& device) {
+  DeviceRows rows;
   try {
-    return db::Store::open(path, db::OpenMode::kReadOnly).summaries();
+    rows.store.emplace(db::Store::open(path, db::OpenMode::kReadOnly));
+    rows.summaries = rows.store->summaries();
+    std::erase_if(rows.summaries, [&](const db::TuningSummary& summary) {
+      return device_key(summary.device) != device_key(device);
+    });
   } catch (const Error&) {
-    return {};  // the lookup table warned about this very file
+    rows.summaries.clear();
+  }
+  return rows;
+}
+
+// Indices of the tuned shapes around the problem.
+std::set<size_t> neighbours(const Problem& problem,
+                            const std::vector<db::TuningSummary>& summaries) {
+  std::vector<policy::GridPoint> points;
+  for (const db::TuningSummary& summary : summaries) {
+    const Problem& p = summary.winner.problem;
+    points.push_back({family_key(p), p.batch, p.seq_len});
+  }
+  std::set<size_t> around;
+  policy::for_each_cell(points, [&](const policy::GridCell& cell) {
+    const bool inside = cell.family == family_key(problem) && cell.first_batch <= problem.batch &&
+                        problem.batch <= cell.last_batch && cell.lengths.first <= problem.seq_len &&
+                        problem.seq_len <= cell.lengths.last;
+    if (inside) around.insert(cell.corners.begin(), cell.corners.end());
+  });
+  return around;
+}
+
+void consider(const std::string& path, const DeviceRows& rows, LookupView* view) {
+  const std::set<size_t> around = neighbours(view->problem, rows.summaries);
+  for (size_t i = 0; i < rows.summaries.size(); ++i) {
+    const db::TuningSummary& summary = rows.summaries[i];
+    const ShapeKey exact = exact_key(summary.winner.problem);
+    const bool same = view->exact != kNoKey && exact == view->exact;
+    const bool near = view->bucket != kNoKey && bucket_key(summary.winner.problem) == view->bucket;
+    if (!same && !near && around.count(i) == 0) continue;
+    view->candidates.push_back({same   ? "exact"
+                                : near ? "bucket"
+                                       : "neighbour",
+                                path,
+                                summary.run.started_utc,
+                                summary.winner,
+                                rows.store->load_losses(summary.tuning_id)});
   }
 }
 
-void consider(const std::string& path, const db::TuningSummary& summary, LookupView* view) {
-  const ShapeKey exact = exact_key(summary.winner.problem);
-  const bool same = view->exact != kNoKey && exact == view->exact;
-  const bool near = view->bucket != kNoKey && bucket_key(summary.winner.problem) == view->bucket;
-  if (!same && !near) return;
-  view->candidates.push_back(
-      {same ? "exact" : "bucket", path, summary.run.started_utc, summary.winner});
+std::string loss_text(const db::LossRecord& loss) {
+  if (loss.rounds == 0) {
+    return fmt::format("          there    {}: could not be measured\n", to_text(loss.config));
+  }
+  return fmt::format("          there    {}: {} over the default, {} of {} rounds won, {} lost\n",
+                     to_text(loss.config),
+                     percent_text(1 / (1 + loss.loss) - 1),
+                     loss.wins,
+                     loss.rounds,
+                     loss.losses);
 }
 
 std::string evidence_text(const StoredCandidate& candidate, bool relative) {
   const db::WinnerRecord& w = candidate.winner;
-  std::string text = fmt::format("  {:<7} {}\n", candidate.match, to_text(w.problem));
+  std::string text = fmt::format("  {:<9} {}\n", candidate.match, to_text(w.problem));
   text += fmt::format("          {}  {}  against {} {}, {} of {} rounds won, {} lost, p {:.2g}\n",
                       verdict_text(w.verdict),
                       gain_text(w),
@@ -44,6 +99,7 @@ std::string evidence_text(const StoredCandidate& candidate, bool relative) {
     text += fmt::format(
         "          finalist {}  ({})\n", to_text(w.finalist), percent_text(w.finalist_gain));
   }
+  for (const db::LossRecord& loss : candidate.losses) text += loss_text(loss);
   return text + fmt::format("          {} winner, placebo noise {:.2f}%, run of {}, {}\n",
                             db::name(w.status),
                             100 * w.placebo_noise,
@@ -61,10 +117,8 @@ void add_candidates(const std::vector<std::string>& databases,
                     const DeviceInfo& device,
                     std::vector<LookupView>* views) {
   for (const std::string& path : databases) {
-    for (const db::TuningSummary& summary : readable_summaries(path)) {
-      if (device_key(summary.device) != device_key(device)) continue;
-      for (LookupView& view : *views) consider(path, summary, &view);
-    }
+    const DeviceRows rows = rows_of(path, device);
+    for (LookupView& view : *views) consider(path, rows, &view);
   }
 }
 
@@ -89,8 +143,9 @@ std::string lookup_text(const LookupView& view, bool explain) {
                       view.exact,
                       view.bucket,
                       view.problem.seq_len > 0 ? length_bucket(view.problem.seq_len) : 0);
-  text += view.candidates.empty() ? "considered  no stored winner of this key or bucket\n"
-                                  : "considered\n";
+  text += view.candidates.empty()
+              ? "considered  no stored winner of this key or bucket, or around it\n"
+              : "considered\n";
   for (const StoredCandidate& candidate : view.candidates) {
     text += evidence_text(candidate, view.relative_times);
   }

@@ -13,10 +13,11 @@
 namespace mla::tools {
 
 struct StoredCandidate {
-  std::string match;  // "exact" or "bucket"
+  std::string match;  // "exact", "bucket" or "neighbour"
   std::string database;
   std::string started_utc;  // of the run that measured it
   db::WinnerRecord winner;
+  std::vector<db::LossRecord> losses;  // of neighbours' winners at this shape
 };
 
 struct LookupView {

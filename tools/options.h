@@ -64,9 +64,11 @@ struct Options {
   bool dry_run = false, retune = false;
   bool unknown_length = false;
   std::string lengths;  // file with a histogram of lengths
-  int64_t canary = 0;   // winners that are verified at most; 0: all
-  bool stale = false;   // only those of another environment
-  int64_t shapes = 0;   // that are evaluated; 0: the verb's default
+  std::string search;   // "full" or "small"; empty: the preset's
+  bool refine = false;
+  int64_t canary = 0;  // winners that are verified at most; 0: all
+  bool stale = false;  // only those of another environment
+  int64_t shapes = 0;  // that are evaluated; 0: the verb's default
 
   bool loop_budget = false;
   bool json = false, markdown = false, explain = false, strict = false;

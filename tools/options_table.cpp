@@ -38,7 +38,8 @@ constexpr const char* kOutput = "Output";
 constexpr const char* kKvDtypes = "bf16|fp8";
 constexpr const char* kImbalances = "1|2|4|8";
 constexpr const char* kPools = "small|large";
-constexpr const char* kPresets = "quick|seed|serving|roof";
+constexpr const char* kPresets = "quick|seed|serving|grid|roof";
+constexpr const char* kSearches = "full|small";
 constexpr const char* kBaselines = "default|drained";
 constexpr const char* kLevers = "wait|order|stage2";
 constexpr const char* kColors = "auto|always|never";
@@ -161,6 +162,10 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      [](Options* o, const std::string& v) { o->splits = parse_list(v, 1, kMaxBatch); }},
     {"retune", 0, "", false, kTuning, "measure again what the database already answers", kRun,
      [](Options* o, const std::string&) { o->retune = true; }},
+    {"search", 0, kSearches, false, kTuning, "full: from a sample of the whole space; small: from winners of shapes nearby, a fraction of a second a shape", kRun,
+     [](Options* o, const std::string& v) { o->search = parse_choice(v, kSearches); }},
+    {"refine", 0, "", false, kTuning, "also tune shapes at wave edges, and between winners that lose to each other", kRun,
+     [](Options* o, const std::string&) { o->refine = true; }},
     {"unknown-length", 0, "", false, kTuning, "also a plan per batch for unknown lengths, over those of --seq-len (1024:131072:x2)", kRun,
      [](Options* o, const std::string&) { o->unknown_length = true; }},
     {"lengths", 0, "FILE", false, kTuning, "the same over a serving histogram of 'rows count' lines, in place of --seq-len", kRun,

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/spaces.h"
 #include "tools/report/series.h"
+#include "tuner/prior.h"
 #include "tuner/stats.h"
 
 namespace mla::tools {
@@ -121,6 +123,26 @@ void add_run(const db::TuningSummary& summary, ReportDevice* device) {
   }
 }
 
+// The physics model of the device's times, at the configurations of every curve.
+void add_model(ReportDevice* device) {
+  if (device->device.relative_times) return;
+  const Space space = make_space(device->device);
+  std::vector<tuner::Timing> timings;
+  for (const ReportShape& shape : device->shapes) {
+    for (const DosePoint& point : shape.dose) {
+      timings.push_back({shape.summary.winner.problem, point.config, point.time_us});
+    }
+  }
+  const std::optional<tuner::Prior> prior = tuner::Prior::fit(space, timings);
+  if (!prior) return;
+  for (ReportShape& shape : device->shapes) {
+    for (const DosePoint& point : shape.dose) {
+      shape.model.push_back({static_cast<double>(point.splits),
+                             prior->time_us(space, shape.summary.winner.problem, point.config)});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<db::WinnerRecord> winners_of(const ReportDevice& device) {
@@ -137,7 +159,10 @@ ReportData gather_report(const db::Store& store) {
     add_run(summary, &device);
     device.shapes.push_back(shape_of(store, summary));
   }
-  for (ReportDevice& device : report.devices) device.summary = summarize(winners_of(device));
+  for (ReportDevice& device : report.devices) {
+    device.summary = summarize(winners_of(device));
+    add_model(&device);
+  }
   return report;
 }
 

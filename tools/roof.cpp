@@ -46,6 +46,7 @@ std::unique_ptr<LoadedProblem> load_shape(Device& device,
                                           Outcome* outcome) {
   WorkloadOptions options;
   options.seed = seed;
+  options.with_pool = device.reads_host_pool();
   try {
     return device.load(std::make_shared<Workload>(problem, options));
   } catch (const Error& error) {

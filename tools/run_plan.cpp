@@ -13,6 +13,7 @@
 #include "tools/grid.h"
 #include "tools/misses.h"
 #include "tools/term.h"
+#include "tuner/seeds.h"
 
 namespace mla::tools {
 namespace {
@@ -45,6 +46,7 @@ std::vector<Problem> chosen_problems(const Options& options, const tuner::Candid
 RunPlan make_plan(const tuner::CandidateSource& source,
                   const std::vector<Problem>& problems,
                   const std::vector<KernelConfig>& only,
+                  bool small_search,
                   const std::string& database) {
   RunPlan plan;
   plan.device = source.info();
@@ -54,9 +56,13 @@ RunPlan make_plan(const tuner::CandidateSource& source,
     PlannedShape shape;
     shape.problem = problem;
     shape.default_config = default_policy(problem);
-    const Space::Listing listing = source.list(problem);
-    shape.configs = static_cast<int64_t>(only.empty() ? listing.configs.size() : only.size());
-    shape.pruned = listing.pruned;
+    if (small_search) {
+      shape.configs = tuner::kSmallSeeds + tuner::kSmallSteps;
+    } else {
+      const Space::Listing listing = source.list(problem);
+      shape.configs = static_cast<int64_t>(only.empty() ? listing.configs.size() : only.size());
+      shape.pruned = listing.pruned;
+    }
     plan.shapes.push_back(std::move(shape));
   }
   mark_tuned(database, &plan);

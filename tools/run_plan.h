@@ -37,10 +37,12 @@ struct RunPlan {
 // `quick`.
 std::vector<Problem> chosen_problems(const Options& options, const tuner::CandidateSource& source);
 
-// `only`: the configurations named on the command line; empty: the whole space.
+// `only`: the configurations named on the command line; empty: the whole space, or what a small
+// search visits.
 RunPlan make_plan(const tuner::CandidateSource& source,
                   const std::vector<Problem>& problems,
                   const std::vector<KernelConfig>& only,
+                  bool small_search,
                   const std::string& database);
 
 std::string plan_text(const RunPlan& plan, const Terminal& terminal);

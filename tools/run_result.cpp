@@ -72,6 +72,13 @@ std::string crossing_text(const tuner::CrossingCounts& crossing) {
                      left > 0 ? fmt::format(", {} not measured yet", left) : "");
 }
 
+std::string refine_text(const tuner::RefineCounts& refine) {
+  if (refine.tuned + refine.left == 0) return "";
+  return fmt::format("between winners that lose to each other: {} shapes added{}\n",
+                     refine.tuned,
+                     refine.left > 0 ? fmt::format(", {} more would be needed", refine.left) : "");
+}
+
 std::string robust_text(const std::vector<tuner::RobustPlan>& plans) {
   std::string text;
   for (const tuner::RobustPlan& plan : plans) {
@@ -100,7 +107,8 @@ std::string run_text(const RunDocument& run, const Terminal& terminal) {
                              duration_text(run.result->elapsed_s),
                              count_text(run.result->samples_measured),
                              count_text(run.result->samples_reused)) +
-                     crossing_text(run.result->crossing) + robust_text(run.result->robust),
+                     crossing_text(run.result->crossing) + refine_text(run.result->refine) +
+                     robust_text(run.result->robust),
                  2);
 }
 
@@ -140,9 +148,14 @@ std::string run_notes(const RunDocument& run, int status, bool verbose, const Te
                         winner.reference);
   }
   if (verbose) {
-    text += fmt::format("mla-tune run: {:.2f} s in all, {:.2f} s on the device\n",
-                        run.result->elapsed_s,
-                        run.result->device_s);
+    const tuner::DeviceTime& device = run.result->device;
+    text += fmt::format(
+        "mla-tune run: {:.2f} s in all; on the device {:.2f} s of inputs and references, {:.2f} s "
+        "of checks, {:.2f} s of samples\n",
+        run.result->elapsed_s,
+        device.select_s,
+        device.admit_s,
+        device.sample_s);
   }
   text = wrapped(terminal, text, 4);
   if (status == kStoppedEarly || status >= kSignalBase) {

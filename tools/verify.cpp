@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
-#include "db/snapshot.h"
 #include "policy/default_policy.h"
 #include "tools/results.h"
+#include "tuner/robust.h"
 
 namespace mla::tools {
 namespace {
@@ -72,22 +71,9 @@ db::WinnerRecord record_of(const VerifiedWinner& verified, const Space& space) {
   return record;
 }
 
-VerifyState state_of(const Comparison& comparison) {
-  const CompareLeg &reference = comparison.legs[0], &winner = comparison.legs[1];
-  if (!reference.outcome.ok()) return VerifyState::kUnmeasured;
-  if (!winner.outcome.ok()) return VerifyState::kLost;
-  switch (winner.decision.state) {
-    case tuner::GuardState::kAccepted:
-      return VerifyState::kHeld;
-    case tuner::GuardState::kSlower:
-      return VerifyState::kLost;
-    case tuner::GuardState::kUndecided:
-      return winner.decision.gain > 0 ? VerifyState::kAmbiguous : VerifyState::kLost;
-    case tuner::GuardState::kNeedMoreRounds:
-      break;
-  }
-  if (!comparison.complete) return VerifyState::kUnmeasured;
-  return winner.decision.gain > 0 ? VerifyState::kAmbiguous : VerifyState::kLost;
+bool measured(const Comparison& comparison) {
+  return !comparison.legs.empty() && comparison.legs[0].outcome.ok() &&
+         comparison.legs[1].outcome.ok();
 }
 
 }  // namespace
@@ -106,65 +92,6 @@ std::string_view name(VerifyState state) {
   return "unmeasured";
 }
 
-std::vector<StoredWinner> current_winners(const std::vector<std::string>& databases,
-                                          const DeviceInfo& device,
-                                          const db::Environment& environment) {
-  std::unordered_map<Problem, StoredWinner> rows;
-  for (const std::string& path : databases) {
-    const db::Store store = db::Store::open(path, db::OpenMode::kReadOnly);
-    for (db::TuningSummary& summary : store.summaries()) {
-      if (device_key(summary.device) != device_key(device)) continue;
-      const bool stale = summary.environment != environment ||
-                         db::soft_difference(summary.device, device) ||
-                         summary.winner.status == db::WinnerStatus::kVerifyAgain;
-      const Problem problem = summary.winner.problem;
-      rows.insert_or_assign(problem, StoredWinner{path, std::move(summary), stale});
-    }
-  }
-  std::vector<StoredWinner> winners;
-  for (auto& [problem, row] : rows) {
-    const db::WinnerRecord& winner = row.summary.winner;
-    const bool answers = winner.problem.seq_len > 0 && winner.verdict == db::Verdict::kFaster &&
-                         winner.status != db::WinnerStatus::kDemoted;
-    if (answers) winners.push_back(std::move(row));
-  }
-  std::sort(winners.begin(), winners.end(), [](const StoredWinner& a, const StoredWinner& b) {
-    const db::WinnerRecord &p = a.summary.winner, &q = b.summary.winner;
-    if (p.expected_us != q.expected_us) return p.expected_us > q.expected_us;
-    return to_text(p.problem) < to_text(q.problem);
-  });
-  return winners;
-}
-
-VerifiedWinner verify_winner(tuner::CandidateSource& source,
-                             const StoredWinner& stored,
-                             const CompareOptions& options,
-                             const std::atomic<bool>& stop) {
-  VerifiedWinner verified;
-  verified.stored = stored;
-  const db::WinnerRecord& winner = stored.summary.winner;
-  const KernelConfig default_config = policy::DefaultPolicy(source.space())(winner.problem);
-  if (winner.config == default_config) {
-    verified.state = VerifyState::kHeld;
-    verified.text = "is the default";
-    return verified;
-  }
-  if (const auto violation = source.space().violation(winner.problem, winner.config)) {
-    verified.state = VerifyState::kLost;
-    verified.text = *violation;
-    return verified;
-  }
-  verified.comparison =
-      compare(source, winner.problem, {default_config, winner.config}, options, stop);
-  verified.state = state_of(verified.comparison);
-  for (const CompareLeg& leg : verified.comparison.legs) {
-    if (!leg.outcome.ok() && verified.text.empty()) {
-      verified.text = fmt::format("{}: {}", name(leg.outcome.kind), leg.outcome.text);
-    }
-  }
-  return verified;
-}
-
 bool keep(const VerifiedWinner& verified,
           const tuner::CandidateSource& source,
           db::Store* store,
@@ -178,6 +105,9 @@ bool keep(const VerifiedWinner& verified,
   key.environment = source.environment();
   key.problem = record.problem;
   key.protocol = fmt::format("{} run={}", kProtocol, run_id);
+  if (record.problem.seq_len == 0) {
+    key.protocol += tuner::plan_protocol(tuner::plan_lengths(verified.stored.summary.protocol));
+  }
   const int64_t tuning_id = store->open_tuning(run_id, key).id;
   if (!verified.comparison.legs.empty()) {
     for (const db::RoundRecord& round : rounds_of(verified.comparison)) {
@@ -199,7 +129,7 @@ std::string verify_text(const std::vector<VerifiedWinner>& winners, const Termin
   for (const VerifiedWinner& verified : winners) {
     const db::WinnerRecord& winner = verified.stored.summary.winner;
     std::string gain = "-", counts = "-";
-    if (!verified.comparison.legs.empty() && verified.text.empty()) {
+    if (measured(verified.comparison)) {
       const tuner::GuardDecision& d = verified.comparison.legs[1].decision;
       gain = fmt::format(
           "{} ({:.2f}..{:.2f})", percent_text(d.gain), 100 * d.gain_low, 100 * d.gain_high);
@@ -213,7 +143,8 @@ std::string verify_text(const std::vector<VerifiedWinner>& winners, const Termin
          percent_text(winner.gain),
          gain,
          counts,
-         verified.stored.stale ? "stale" : "current",
+         std::string(verified.stored.stale ? "stale" : "current") +
+             (verified.stored.impossible ? ", impossible by the model" : ""),
          fmt::format(
              "{}{}{}", name(verified.state), verified.text.empty() ? "" : ": ", verified.text)},
         style);

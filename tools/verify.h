@@ -18,12 +18,13 @@ namespace mla::tools {
 struct StoredWinner {
   std::string database;
   db::TuningSummary summary;
-  bool stale = false;  // measured in another environment, or marked
+  bool stale = false;       // measured in another environment, or marked
+  bool impossible = false;  // its time, by the physics model of all stored times
 };
 
-// The winners that lookups on `device` answer with where the length is known, those that take
-// longest first. Of one shape the
-// last database's row counts. Throws Error(kDatabase) for a file that cannot be read.
+// The winners that lookups on `device` answer with, those that take longest first and plans for
+// unknown lengths last. Of one shape the last database's row counts. Throws Error(kDatabase) for a
+// file that cannot be read.
 std::vector<StoredWinner> current_winners(const std::vector<std::string>& databases,
                                           const DeviceInfo& device,
                                           const db::Environment& environment);
@@ -44,6 +45,8 @@ struct VerifiedWinner {
   Comparison comparison;  // default first, then the winner
 };
 
+// A plan for unknown lengths is timed at each of its lengths: it is lost where the default is
+// faster at any of them, and the comparison is the one at its worst.
 VerifiedWinner verify_winner(tuner::CandidateSource& source,
                              const StoredWinner& stored,
                              const CompareOptions& options,

@@ -36,17 +36,17 @@ class CallTimer {
 }  // namespace
 
 Outcome SourceMeter::select(const Problem& problem, uint64_t seed) {
-  const CallTimer timer(&device_s);
+  const CallTimer timer(&device.select_s);
   return source.select(problem, seed);
 }
 
 Outcome SourceMeter::admit(const KernelConfig& config, bool first) {
-  const CallTimer timer(&device_s);
+  const CallTimer timer(&device.admit_s);
   return source.admit(config, first);
 }
 
 TimedRun SourceMeter::sample(const KernelConfig& config, const SampleId& id) {
-  const CallTimer timer(&device_s);
+  const CallTimer timer(&device.sample_s);
   TimedRun sample = source.sample(config, id);
   ++samples_measured;
   if (sample.outcome.ok() && !(std::isfinite(sample.time_us) && sample.time_us > 0))

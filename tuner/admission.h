@@ -18,7 +18,7 @@ struct SourceMeter {
   CandidateSource& source;
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
-  double device_s = 0;  // inside the source
+  DeviceTime device = {};
 
   Outcome select(const Problem& problem, uint64_t seed);
   Outcome admit(const KernelConfig& config, bool first);

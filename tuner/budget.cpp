@@ -12,17 +12,27 @@ constexpr double kUsableShare = 0.98;
 
 }  // namespace
 
-// Half by arithmetic and half evenly, since a sample also pays costs that do not grow with the
-// shape (a cache flush, a launch, a check).
 Budget::Budget(double budget_s, const std::vector<Problem>& problems, double reserved_share)
     : budget_s_(kUsableShare * budget_s),
       shapes_s_(budget_s_ * (1 - reserved_share)),
       start_(Clock::now()) {
-  double flops = 0;
-  for (const Problem& problem : problems) flops += decode_flops(problem);
-  for (const Problem& problem : problems)
-    weights_.push_back(0.5 / static_cast<double>(problems.size()) +
-                       (flops > 0 ? 0.5 * decode_flops(problem) / flops : 0));
+  weigh(problems);
+}
+
+void Budget::add(const std::vector<Problem>& problems) {
+  shapes_s_ = budget_s_;
+  weigh(problems);
+}
+
+// Half by arithmetic and half evenly, since a sample also pays costs that do not grow with the
+// shape (a cache flush, a launch, a check).
+void Budget::weigh(const std::vector<Problem>& problems) {
+  for (const Problem& problem : problems) flops_.push_back(decode_flops(problem));
+  const double all = std::accumulate(flops_.begin(), flops_.end(), 0.0);
+  weights_.clear();
+  for (const double flops : flops_)
+    weights_.push_back(0.5 / static_cast<double>(flops_.size()) +
+                       (all > 0 ? 0.5 * flops / all : 0));
 }
 
 double Budget::elapsed_s() const {

@@ -15,6 +15,9 @@ class Budget {
   // no limit. `reserved_share` of it is left for what follows the shapes.
   Budget(double budget_s, const std::vector<Problem>& problems, double reserved_share = 0);
 
+  // More shapes behind the others, for which all of the budget that is left may be used.
+  void add(const std::vector<Problem>& problems);
+
   // End of the time that shape `index` may use, given that the shapes before it are done.
   Clock::time_point deadline(size_t index) const;
   // End of the whole budget.
@@ -25,9 +28,12 @@ class Budget {
   double work_after(size_t index) const;
 
  private:
+  void weigh(const std::vector<Problem>& problems);
+
   double budget_s_;  // without the share kept back
   double shapes_s_;  // of it for the shapes
   Clock::time_point start_;
+  std::vector<double> flops_;
   std::vector<double> weights_;
 };
 

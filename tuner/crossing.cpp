@@ -35,12 +35,15 @@ double placebo_noise(const std::vector<db::RoundRecord>& rounds) {
   return median(std::move(noise));
 }
 
-// The winner of one point as a lookup would launch it at another (policy/carried.h).
-KernelConfig carried_to(const CrossPoint& at, const CrossPoint& from) {
-  return policy::at_shape(policy::carried(from.config, from.default_config), at.default_config);
-}
-
 }  // namespace
+
+std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from) {
+  std::vector<KernelConfig> configs;
+  for (const KernelConfig& form : policy::carried(from.config, from.default_config, from.problem)) {
+    configs.push_back(policy::at_shape(form, at.default_config, at.problem));
+  }
+  return configs;
+}
 
 CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here) {
   CrossPoint point;
@@ -76,7 +79,8 @@ std::vector<CrossTask> plan_crossing(
   const auto want_each = [&](const std::vector<size_t>& group) {
     for (const size_t from : group)
       for (const size_t at : group)
-        if (points[from].wins) want(at, carried_to(points[at], points[from]));
+        if (points[from].wins)
+          for (const KernelConfig& config : carried_to(points[at], points[from])) want(at, config);
   };
   policy::for_each_cell(grid, [&](const policy::GridCell& cell) {
     bool here = false;

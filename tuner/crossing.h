@@ -29,6 +29,9 @@ struct CrossPoint {
 
 CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool here);
 
+// The winner of one point as a lookup might launch it at another (policy/carried.h).
+std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from);
+
 // What is to be measured at one point.
 struct CrossTask {
   size_t point = 0;

@@ -135,7 +135,7 @@ class DeviceSessions {
     SessionOptions options = options_;
     options.cross = false;
     options.outlive_device = true;
-    options.budget_s = budget_left_s(options_.cross ? 1 - kCrossingShare : 1);
+    options.budget_s = budget_left_s(options_.cross ? 1 - crossing_share(options_) : 1);
     db::Store store = db::Store::open(database_, db::OpenMode::kReadWrite);
     const auto forward = [&](const ProgressEvent& event) {
       ProgressEvent of_all = event;
@@ -163,7 +163,10 @@ class DeviceSessions {
     };
     const SessionResult result =
         run_session(*alive_.front(), &store, run_, shapes_of(answered), options, forward, stop_);
+    for (size_t i = answered.size(); i < result.shapes.size(); ++i)
+      result_.shapes.push_back(result.shapes[i]);  // that it has added
     result_.crossing = result.crossing;
+    result_.refine = result.refine;
     result_.robust = result.robust;
     add_counts(result);
   }
@@ -171,7 +174,7 @@ class DeviceSessions {
   void add_counts(const SessionResult& result) {
     result_.samples_measured += result.samples_measured;
     result_.samples_reused += result.samples_reused;
-    result_.device_s += result.device_s;
+    result_.device.add(result.device);
   }
 
   std::vector<Problem> shapes_of(const Indices& indices) const {

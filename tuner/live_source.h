@@ -33,13 +33,16 @@ class LiveSource : public CandidateSource {
   TimedRun sample(const KernelConfig& config, const SampleId& id) override;
 
  private:
-  Outcome check_output(bool first);
+  Outcome check_first();
+  Outcome check_other();
   void warm_up(const KernelConfig& config);
 
   std::unique_ptr<Device> device_;
   std::shared_ptr<const Workload> workload_;
   std::unique_ptr<LoadedProblem> loaded_;
   std::vector<ReferenceRow> reference_;
+  bool has_expected_ = false;                 // the first was admitted
+  bool kept_on_device_ = false;               // and others are compared there
   std::vector<uint16_t> out_, expected_out_;  // [tokens, nhead, 512] bf16; expected: of the first
   std::vector<float> lse_, expected_lse_;     // [tokens, nhead]
 };

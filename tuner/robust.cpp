@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
+#include "kernels/text.h"
 #include "policy/selection.h"
 
 namespace mla::tuner {
@@ -14,6 +16,8 @@ namespace {
 
 // Worst cases that differ by less than this are decided by the mean.
 constexpr double kRegretStep = 0.001;
+
+constexpr std::string_view kLengthsMark = " lengths={";
 
 constexpr double kUnusable = std::numeric_limits<double>::infinity();
 
@@ -82,6 +86,29 @@ std::string lengths_text(const std::vector<LengthShare>& lengths) {
     text += share;
   }
   return text;
+}
+
+std::string plan_protocol(const std::vector<LengthShare>& lengths) {
+  return std::string(kLengthsMark) + lengths_text(lengths) + "}";
+}
+
+std::vector<LengthShare> plan_lengths(std::string_view protocol) {
+  std::vector<LengthShare> lengths;
+  const size_t mark = protocol.find(kLengthsMark);
+  if (mark == std::string_view::npos) return lengths;
+  std::string_view rest = protocol.substr(mark + kLengthsMark.size());
+  rest = rest.substr(0, rest.find('}'));
+  for (std::string_view word = next_word(&rest); !word.empty(); word = next_word(&rest)) {
+    const size_t colon = word.find(':');
+    LengthShare length;
+    if (colon == std::string_view::npos || !parse_int(word.substr(0, colon), &length.seq_len) ||
+        length.seq_len < 1 || length.seq_len > kMaxSeqLen) {
+      return {};
+    }
+    length.share = std::strtod(std::string(word.substr(colon + 1)).c_str(), nullptr);
+    lengths.push_back(length);
+  }
+  return lengths;
 }
 
 std::vector<LengthGroup> length_groups(const std::vector<CrossPoint>& points,

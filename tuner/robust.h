@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/crossing.h"
@@ -18,6 +19,11 @@ std::vector<LengthShare> default_lengths();
 
 // "1024:1 2048:0.5", part of the protocol of a plan.
 std::string lengths_text(const std::vector<LengthShare>& lengths);
+
+// As a plan's protocol names them; empty where it names none.
+std::vector<LengthShare> plan_lengths(std::string_view protocol);
+// What is added to a protocol for that.
+std::string plan_protocol(const std::vector<LengthShare>& lengths);
 
 // One batch at every length of the distribution: indices of points in the order of `lengths`.
 using LengthGroup = std::vector<size_t>;

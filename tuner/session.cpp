@@ -2,20 +2,20 @@
 #include "tuner/session.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "kernels/error.h"
-#include "policy/selection.h"
 #include "policy/shape_grid.h"
 #include "tuner/budget.h"
-#include "tuner/crossing.h"
-#include "tuner/robust.h"
+#include "tuner/cross_stage.h"
+#include "tuner/seed_book.h"
 #include "tuner/shape_tuning.h"
 
 namespace mla::tuner {
 namespace {
+
+// Passes of refinement: each may halve the distance between two winners that disagree.
+constexpr int kRefinePasses = 3;
 
 bool has_cells(const std::vector<Problem>& problems) {
   std::vector<policy::GridPoint> points;
@@ -42,24 +42,32 @@ class Session {
         options_(options),
         observer_(observer),
         stop_(stop),
-        budget_(
-            options.budget_s, problems, options.cross && has_cells(problems) ? kCrossingShare : 0) {
-  }
+        small_(options.small_search && options.only.empty() && source.recorded_problems().empty()),
+        budget_(options.budget_s,
+                problems,
+                options.cross && has_cells(problems) ? crossing_share(options) : 0),
+        stage_(meter_, store, options),
+        seeds_(source) {}
 
   SessionResult tune_all() {
     if (store_ != nullptr) {
       run_id_ = store_->begin_run(run_);
       find_finished();
+      if (small_) seeds_.add_stored(*store_);
     }
     SessionResult result;
     tune_each(&result);
     if (options_.cross) {
-      result.crossing = cross();
-      result.robust = choose_plans();
+      stage_.add_stored();
+      cross();
+      if (options_.refine) refine(&result);
+      result.crossing = stage_.counts();
+      result.robust = stage_.choose_plans();
+      for (const RobustPlan& plan : result.robust) keep_plan(plan.winner);
     }
     result.samples_measured = meter_.samples_measured;
     result.samples_reused = meter_.samples_reused;
-    result.device_s = meter_.device_s;
+    result.device = meter_.device;
     result.elapsed_s = budget_.elapsed_s();
     return result;
   }
@@ -105,7 +113,10 @@ class Session {
     end.problem = problem;
     end.winner = &result.winner;
     emit(index, &end);
-    if (result.answered()) points_.push_back(cross_point(result.winner, tuning.id, true));
+    if (result.answered()) {
+      stage_.add(result.winner, tuning.id);
+      if (small_) seeds_.add(result.winner);
+    }
     return result;
   }
 
@@ -123,9 +134,11 @@ class Session {
         problem,
         options_,
         limits,
+        small_ ? seeds_.seeds_for(problem, options_.seed) : std::vector<KernelConfig>{},
         [this, index](ProgressEvent* event) { emit(index, event); },
         stop_);
     ShapeResult result = tuning.run();
+    if (small_) seeds_.add(tuning.timings());
     if (result.status == ShapeStatus::kDone && store_ != nullptr)
       store_->finish_tuning(tuning_id, result.winner);
     return result;
@@ -152,98 +165,49 @@ class Session {
     return key;
   }
 
-  // Shapes of other sessions on this device, in this environment, complete the grid.
-  void add_stored_points() {
-    if (store_ == nullptr || points_.empty()) return;
-    const std::string device = device_key(meter_.source.info());
-    const db::Environment environment = meter_.source.environment();
-    std::unordered_set<Problem> seen;
-    for (const CrossPoint& point : points_) seen.insert(point.problem);
-    for (const db::TuningSummary& stored : store_->summaries())
-      if (device_key(stored.device) == device && stored.environment == environment &&
-          stored.winner.problem.seq_len > 0 && seen.insert(stored.winner.problem).second)
-        points_.push_back(cross_point(stored.winner, stored.tuning_id, false));
+  void cross() {
+    stage_.measure(
+        budget_.end(),
+        [this](const Problem& problem, const CrossingCounts& counts, bool begin) {
+          ProgressEvent event;
+          event.kind = begin ? ProgressEvent::Kind::kCrossBegin : ProgressEvent::Kind::kCrossRound;
+          event.problem = problem;
+          event.done = counts.held + counts.lost;
+          event.total = counts.planned;
+          emit(problems_.size() - 1, &event);
+        },
+        stop_);
   }
 
-  // What was measured at a point, here or before.
-  std::vector<db::LossRecord>& losses_at(size_t point) {
-    const auto [found, absent] = losses_.try_emplace(point);
-    if (absent && store_ != nullptr) found->second = store_->load_losses(points_[point].tuning_id);
-    return found->second;
-  }
-
-  CrossingCounts cross() {
-    add_stored_points();
-    groups_ = length_groups(points_, options_.lengths);
-    const auto known = [this](size_t point, const KernelConfig& config) {
-      const std::vector<db::LossRecord>& losses = losses_at(point);
-      return std::any_of(losses.begin(), losses.end(), [&](const db::LossRecord& loss) {
-        return loss.config == config;
-      });
-    };
-    const std::vector<CrossTask> tasks =
-        plan_crossing(points_, groups_, meter_.source.space(), known);
-    CrossingCounts counts;
-    for (const CrossTask& task : tasks) counts.planned += static_cast<int64_t>(task.configs.size());
-    if (counts.planned > 0) emit_crossing(ProgressEvent::Kind::kCrossBegin, tasks[0], counts);
-    for (const CrossTask& task : tasks) {
-      const auto on_round = [&](int) {
-        emit_crossing(ProgressEvent::Kind::kCrossRound, task, counts);
-      };
-      for (const db::LossRecord& loss : measure_crossing(meter_,
-                                                         store_,
-                                                         points_[task.point],
-                                                         task,
-                                                         options_.seed,
-                                                         budget_.end(),
-                                                         on_round,
-                                                         stop_)) {
-        const bool held = loss.rounds > 0 && loss.loss <= policy::kLossBound;
-        ++(held ? counts.held : counts.lost);
-        losses_at(task.point).push_back(loss);
+  void refine(SessionResult* result) {
+    for (int pass = 0; pass < kRefinePasses; ++pass) {
+      const std::vector<Problem> added = stage_.disagreements();
+      result->refine.left = static_cast<int64_t>(added.size());
+      if (added.empty() || stop_ || Clock::now() >= budget_.end()) return;
+      const size_t first = problems_.size();
+      problems_.insert(problems_.end(), added.begin(), added.end());
+      budget_.add(added);
+      for (size_t i = first; i < problems_.size(); ++i) {
+        const ShapeResult shape = tune(i);
+        if (!shape.answered()) continue;
+        result->shapes.push_back(shape);
+        ++result->refine.tuned;
+        --result->refine.left;
       }
+      cross();
     }
-    return counts;
-  }
-
-  std::vector<RobustPlan> choose_plans() {
-    std::vector<RobustPlan> plans;
-    for (const LengthGroup& group : groups_) {
-      std::vector<RobustPoint> points;
-      for (const size_t point : group) points.push_back({points_[point], losses_at(point)});
-      const std::optional<RobustChoice> choice =
-          choose_robust(points, options_.lengths, meter_.source.space());
-      if (!choice) continue;
-      RobustPlan& plan = plans.emplace_back();
-      plan.worst_regret = choice->worst_regret;
-      plan.winner = robust_winner(points, *choice);
-      plan.winner.workspace_bytes =
-          meter_.source.space().use(plan.winner.problem, choice->config).workspace_bytes;
-      keep_plan(plan.winner);
-    }
-    return plans;
+    result->refine.left = static_cast<int64_t>(stage_.disagreements().size());
   }
 
   void keep_plan(const db::WinnerRecord& winner) {
     if (store_ == nullptr) return;
     db::TuningKey key = key_of(winner.problem);
-    key.protocol += " lengths={" + lengths_text(options_.lengths) + "}";
+    key.protocol += plan_protocol(options_.lengths);
     const db::TuningState tuning = store_->open_tuning(run_id_, key);
     const std::optional<db::WinnerRecord> stored = store_->load_winner(tuning.id);
     // The same evidence gives the same plan, until a shape is tuned anew.
     if (!stored || stored->config != winner.config || stored->gain != winner.gain)
       store_->finish_tuning(tuning.id, winner);
-  }
-
-  void emit_crossing(ProgressEvent::Kind kind,
-                     const CrossTask& task,
-                     const CrossingCounts& counts) const {
-    ProgressEvent event;
-    event.kind = kind;
-    event.problem = points_[task.point].problem;
-    event.done = counts.held + counts.lost;
-    event.total = counts.planned;
-    emit(problems_.size() - 1, &event);
   }
 
   void emit(size_t index, ProgressEvent* event) const {
@@ -261,15 +225,15 @@ class Session {
   SourceMeter meter_;
   db::Store* store_;
   const db::RunInfo& run_;
-  const std::vector<Problem>& problems_;
+  std::vector<Problem> problems_;
   const SessionOptions& options_;
   const std::function<void(const ProgressEvent&)>& observer_;
   const std::atomic<bool>& stop_;
-  const Budget budget_;
+  const bool small_;                               // searches begin at what is known
   std::unordered_map<Problem, int64_t> finished_;  // tuning ids
-  std::vector<CrossPoint> points_;                 // shapes with an answer
-  std::vector<LengthGroup> groups_;
-  std::map<size_t, std::vector<db::LossRecord>> losses_;  // by point
+  Budget budget_;
+  CrossStage stage_;
+  SeedBook seeds_;
   int64_t run_id_ = 0;
 };
 

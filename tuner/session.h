@@ -38,15 +38,21 @@ struct SessionOptions {
   std::function<std::optional<double>(const Problem&, const KernelConfig&)> estimate_us;
   // For every batch that was tuned at all of these also a plan for unknown lengths; empty: none.
   std::vector<LengthShare> lengths;
-  // False leaves out what needs the winners of several shapes: crossings and the plans above.
+  // Begins at winners of shapes nearby instead of a sample of the space (seeds.h). Not with `only`,
+  // and not for a recording, which has times of a few configurations.
+  bool small_search = false;
+  // Tunes further shapes where two neighbouring winners lose to each other (grid_points.h).
+  bool refine = false;
+  // False leaves out what needs the winners of several shapes: crossings, plans and refinement.
   bool cross = true;
   // True: where the device is lost, the shapes that are left have failed; false: Error(kDevice).
   bool outlive_device = false;
 };
 
-// Of the budget, for winners at neighbouring shapes: at most eight of those and fifteen rounds a
-// shape, beside searches and finals of several hundred samples.
-inline constexpr double kCrossingShare = 0.2;
+// The share of the budget for winners at neighbouring shapes: at most eight of those and fifteen
+// rounds a shape, beside searches and finals of several hundred samples. More beside small
+// searches, and with the winner of every length at all others for a plan.
+double crossing_share(const SessionOptions& options);
 
 // Throws Error(kUsage) for a baseline that is none, or rounds that no guard can decide by.
 void require_usable(const SessionOptions& options);
@@ -100,6 +106,25 @@ struct CrossingCounts {
   int64_t lost = 0;     // lost by more, or could not be measured
 };
 
+// Shapes that the session added where winners lose to each other.
+struct RefineCounts {
+  int64_t tuned = 0;
+  int64_t left = 0;  // that the budget or a stop left out
+};
+
+// Wall time inside the source: launches, cache flushes, checks, and the exchange with a worker.
+struct DeviceTime {
+  double select_s = 0;  // inputs, pool, reference
+  double admit_s = 0;   // checked launches, warm-up
+  double sample_s = 0;
+  double total_s() const { return select_s + admit_s + sample_s; }
+  void add(const DeviceTime& other) {
+    select_s += other.select_s;
+    admit_s += other.admit_s;
+    sample_s += other.sample_s;
+  }
+};
+
 // A plan for a batch of unknown length (robust.h), over the lengths of the options.
 struct RobustPlan {
   db::WinnerRecord winner;  // of a problem of seq_len 0
@@ -110,12 +135,11 @@ struct SessionResult {
   std::vector<ShapeResult> shapes;
   std::vector<RobustPlan> robust;
   CrossingCounts crossing;  // planned - held - lost were left out by the budget or a stop
+  RefineCounts refine;
   int64_t samples_measured = 0;
   int64_t samples_reused = 0;
   double elapsed_s = 0;
-  // Inside select, admit and sample: launches, cache flushes, checks, and the exchange with a
-  // worker process. The rest of elapsed_s is search and store.
-  double device_s = 0;
+  DeviceTime device;        // the rest of elapsed_s is search and store
   std::string lost_device;  // why it was left, with outlive_device; else empty
 };
 

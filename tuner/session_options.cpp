@@ -13,7 +13,14 @@ namespace {
 // Changes where the search or the final changes what it measures for equal options.
 constexpr const char* kProtocolVersion = "halving-1";
 
+constexpr double kCrossingShare = 0.2;
+constexpr double kSmallCrossingShare = 0.4;
+
 }  // namespace
+
+double crossing_share(const SessionOptions& options) {
+  return options.small_search || !options.lengths.empty() ? kSmallCrossingShare : kCrossingShare;
+}
 
 void require_usable(const SessionOptions& options) {
   usable_final_rounds(options.final_rounds);
@@ -28,6 +35,7 @@ std::string protocol_text(const SessionOptions& options) {
                      " baseline=" + options.baseline;
   if (options.max_configs > 0) text += " max_configs=" + std::to_string(options.max_configs);
   if (options.estimate_us) text += " order=estimate";
+  if (options.small_search) text += " search=small";
   std::set<std::string> only;
   for (const KernelConfig& config : options.only) only.insert(to_text(config));
   for (const std::string& config : only) text += " only={" + config + "}";

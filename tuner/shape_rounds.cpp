@@ -2,6 +2,7 @@
 // The measuring half of ShapeTuning: rungs, semifinal, final, and what is reported of them.
 #include <algorithm>
 
+#include "tuner/seeds.h"
 #include "tuner/shape_tuning.h"
 
 namespace mla::tuner {
@@ -48,12 +49,18 @@ void ShapeTuning::halve(std::vector<KernelConfig>* live, int32_t* rung) {
 }
 
 std::vector<KernelConfig> ShapeTuning::unmeasured_neighbours(const KernelConfig& center) const {
+  const auto known = [this](const KernelConfig& config) {
+    return measured_.count(config) != 0 || admission_.dropped(config);
+  };
   std::vector<KernelConfig> near;
+  if (!seeds_.empty()) {
+    near = near_configs(meter_.source.space(), problem_, center);
+    std::erase_if(near, known);
+    return near;
+  }
   for (int knobs = 1; knobs <= kMostKnobs && near.empty(); ++knobs) {
     near = neighbours(visits_, center, knobs);
-    std::erase_if(near, [this](const KernelConfig& config) {
-      return measured_.count(config) != 0 || admission_.dropped(config);
-    });
+    std::erase_if(near, known);
   }
   return near;
 }
@@ -71,6 +78,7 @@ bool ShapeTuning::add_neighbours(int32_t rung, std::vector<KernelConfig>* live) 
   const size_t before = live->size();
   for (const KernelConfig& config : added)
     if (present.count(config) == 0) live->push_back(config);
+  if (!seeds_.empty()) eligible_.insert(added.begin(), added.end());
   visited_ += live->size() - before;
   return live->size() > before;
 }

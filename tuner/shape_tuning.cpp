@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "policy/default_policy.h"
+#include "tuner/seeds.h"
 
 namespace mla::tuner {
 namespace {
@@ -32,12 +33,14 @@ ShapeTuning::ShapeTuning(SourceMeter& meter,
                          const Problem& problem,
                          const SessionOptions& options,
                          const ShapeLimits& limits,
+                         std::vector<KernelConfig> seeds,
                          Emit emit,
                          const std::atomic<bool>& stop)
     : meter_(meter),
       problem_(problem),
       options_(options),
       limits_(limits),
+      seeds_(std::move(seeds)),
       emit_(std::move(emit)),
       stop_(stop),
       final_rounds_(usable_final_rounds(options.final_rounds)),
@@ -152,8 +155,10 @@ std::vector<KernelConfig> ShapeTuning::stored_population(db::Phase phase, int32_
 
 // In the order in which time is spent on them. Baselines run in every round anyway.
 std::vector<KernelConfig> ShapeTuning::candidates() {
-  std::vector<KernelConfig> configs = options_.only;
-  if (configs.empty()) {
+  std::vector<KernelConfig> configs = seeds_.empty() ? options_.only : seeds_;
+  if (!seeds_.empty()) {
+    eligible_.insert(default_config_);
+  } else if (configs.empty()) {
     Space::Listing listing = meter_.source.list(problem_);
     for (const auto& [constraint, count] : listing.pruned) pruned_ += count;
     configs = std::move(listing.configs);
@@ -163,6 +168,7 @@ std::vector<KernelConfig> ShapeTuning::candidates() {
   for (const Baseline& baseline : baselines_) seen.insert(baseline.config);
   eligible_.insert(configs.begin(), configs.end());
   std::erase_if(configs, [&](const KernelConfig& config) { return !seen.insert(config).second; });
+  if (!seeds_.empty()) return configs;  // in the order of the guesses
   shuffle(&configs, options_.seed);
   if (options_.estimate_us) order_by_estimate(&configs);
   const KernelConfig levers = policy::all_levers(meter_.source.space(), problem_);
@@ -184,9 +190,24 @@ void ShapeTuning::order_by_estimate(std::vector<KernelConfig>* configs) const {
 }
 
 size_t ShapeTuning::unvisited() const {
-  if (options_.max_configs == 0) return visits_.size();
-  const auto most = static_cast<size_t>(options_.max_configs);
+  const size_t most = most_configs();
+  if (most == 0) return visits_.size();
   return most > visited_ ? most - visited_ : 0;
+}
+
+// 0: no limit.
+size_t ShapeTuning::most_configs() const {
+  const auto asked = static_cast<size_t>(options_.max_configs);
+  if (seeds_.empty()) return asked;
+  const size_t small = seeds_.size() + kSmallSteps;
+  return asked == 0 ? small : std::min(asked, small);
+}
+
+std::vector<Timing> ShapeTuning::timings() const {
+  std::vector<Timing> timings;
+  for (const Standing& standing : rank(search_rounds_, baselines_.front().config))
+    timings.push_back({problem_, standing.config, standing.time_us});
+  return timings;
 }
 
 std::vector<KernelConfig> ShapeTuning::admit_candidates(
@@ -194,7 +215,11 @@ std::vector<KernelConfig> ShapeTuning::admit_candidates(
   // A population may take half of what is left of the search, its admission a third of that time;
   // the rest is for the neighbours of the best.
   size_t most = candidates.size();
-  if (most > unvisited()) most = (unvisited() + 1) / 2;
+  if (!seeds_.empty()) {
+    most = std::min(most, unvisited());
+  } else if (most > unvisited()) {
+    most = (unvisited() + 1) / 2;
+  }
   Clock::time_point until = search_deadline_;
   if (limited()) {
     const double search_s = std::max(0.0, seconds_until(search_deadline_));

@@ -13,6 +13,7 @@
 
 #include "tuner/budget.h"
 #include "tuner/final.h"
+#include "tuner/prior.h"
 #include "tuner/rounds.h"
 #include "tuner/search.h"
 #include "tuner/session.h"
@@ -32,18 +33,23 @@ class ShapeTuning {
  public:
   using Emit = std::function<void(ProgressEvent*)>;
 
-  // `emit` completes an event with what the session knows and hands it on. `store` may be null.
+  // `seeds`: what a small search begins with; empty: the whole space is searched. `emit` completes
+  // an event with what the session knows and hands it on. `store` may be null.
   ShapeTuning(SourceMeter& meter,
               db::Store* store,
               int64_t tuning_id,
               const Problem& problem,
               const SessionOptions& options,
               const ShapeLimits& limits,
+              std::vector<KernelConfig> seeds,
               Emit emit,
               const std::atomic<bool>& stop);
 
   // Saves everything but the winner.
   ShapeResult run();
+
+  // Of what was measured in the search.
+  std::vector<Timing> timings() const;
 
  private:
   // Thrown to leave a tuning before its verdict.
@@ -64,6 +70,7 @@ class ShapeTuning {
   void order_by_estimate(std::vector<KernelConfig>* configs) const;
   // Candidates that may still be measured.
   size_t unvisited() const;
+  size_t most_configs() const;
   std::vector<KernelConfig> admit_candidates(const std::vector<KernelConfig>& candidates);
 
   // Halves the population, then the neighbours of the best with it, until their best is known or
@@ -105,6 +112,7 @@ class ShapeTuning {
   const Problem problem_;
   const SessionOptions& options_;
   const ShapeLimits limits_;
+  const std::vector<KernelConfig> seeds_;
   const Emit emit_;
   const std::atomic<bool>& stop_;
   const int final_rounds_;

@@ -178,6 +178,7 @@ class FaultyDevice : public Device {
 
   const DeviceInfo& info() const override { return inner_->info(); }
   const Space& space() const override { return inner_->space(); }
+  bool reads_host_pool() const override { return inner_->reads_host_pool(); }
   std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) override {
     return std::make_unique<FaultyProblem>(*inner_, inner_->load(std::move(workload)), plan_);
   }

@@ -69,6 +69,13 @@ class DeviceMemory {
     return true;
   }
 
+  void swap(DeviceMemory& other) {
+    std::swap(data_, other.data_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(used_, other.used_);
+  }
+  size_t capacity() const { return capacity_; }
+
   template <class T>
   T* as() const {
     return static_cast<T*>(data_);

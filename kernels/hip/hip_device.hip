@@ -49,6 +49,8 @@ class HipDevice : public Device {
   const DeviceInfo& info() const override { return space_.device(); }
   const Space& space() const override { return space_; }
 
+  bool reads_host_pool() const override { return false; }
+
   std::unique_ptr<LoadedProblem> load(std::shared_ptr<const Workload> workload) override {
     return std::make_unique<HipProblem>(std::move(workload), space_, &executor_);
   }

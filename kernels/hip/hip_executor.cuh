@@ -26,6 +26,11 @@ class HipExecutor {
   // Device time of one replay behind a flush; waits for it.
   double time_cold_us(const Graph& graph);
 
+  // The largest buffers that a problem has given back, so that the next one need not allocate tens
+  // of gigabytes again. Empty where another problem holds them.
+  void lend(DeviceMemory* pool, DeviceMemory* workspace);
+  void take_back(DeviceMemory* pool, DeviceMemory* workspace);
+
   // Queues a kernel that reads the bytes `repeats` times.
   void read(const void* data, int64_t bytes, int repeats = 1);
 
@@ -37,6 +42,7 @@ class HipExecutor {
   DeviceMemory flush_;
   int64_t flush_bytes_ = 0;
   DeviceMemory sink_;
+  DeviceMemory spare_pool_, spare_workspace_;
 };
 
 // Of a device that open_hip_device made; Error(kInternal) for another.

@@ -37,6 +37,16 @@ void HipExecutor::read(const void* data, int64_t bytes, int repeats) {
         "read");
 }
 
+void HipExecutor::lend(DeviceMemory* pool, DeviceMemory* workspace) {
+  pool->swap(spare_pool_);
+  workspace->swap(spare_workspace_);
+}
+
+void HipExecutor::take_back(DeviceMemory* pool, DeviceMemory* workspace) {
+  if (pool->capacity() > spare_pool_.capacity()) pool->swap(spare_pool_);
+  if (workspace->capacity() > spare_workspace_.capacity()) workspace->swap(spare_workspace_);
+}
+
 void HipExecutor::flush_caches() {
   read(flush_.as<void>(), flush_bytes_);
 }

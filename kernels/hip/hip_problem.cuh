@@ -15,11 +15,14 @@ namespace mla::hip {
 class HipProblem : public LoadedProblem {
  public:
   HipProblem(std::shared_ptr<const Workload> workload, const Space& space, HipExecutor* executor);
+  ~HipProblem() override;
 
   const Workload& workload() const override { return *workload_; }
   Outcome run(const KernelConfig& config) override;
   TimedRun time_cold(const KernelConfig& config) override;
   void read_output(std::vector<uint16_t>* out, std::vector<float>* lse) override;
+  bool keep_output() override;
+  OutputErrors compare_output() override;
 
   // Cold time of the gather alone.
   TimedRun time_copy_only(const KernelConfig& config);
@@ -27,6 +30,8 @@ class HipProblem : public LoadedProblem {
 
  private:
   void fill_pool();
+  // Every row in use, request by request.
+  std::vector<int64_t> pool_rows() const;
   // Whether the configuration may run, and its captured launch.
   Outcome prepare(const KernelConfig& config, const Graph** graph);
   size_t workspace_size(int32_t splits) const;
@@ -39,6 +44,7 @@ class HipProblem : public LoadedProblem {
   size_t lse_bytes_ = 0;
   DeviceMemory q_, pool_, indptr_, indices_, last_page_len_;
   DeviceMemory out_, lse_, workspace_;
+  DeviceMemory kept_out_, kept_lse_, row_errors_;
   std::map<KernelConfig, Graph> graphs_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/gpu/compare_kernels.cuh"
 #include "kernels/gpu/pool_kernels.cuh"
 
 namespace mla::hip {
@@ -14,6 +15,7 @@ HipProblem::HipProblem(std::shared_ptr<const Workload> workload,
       space_(space),
       executor_(*executor),
       params_(workload_->params()) {
+  executor_.lend(&pool_, &workspace_);
   const std::string what = to_text(workload_->problem());
   const auto rows = static_cast<size_t>(params_.batch) * params_.q_len * params_.nhead;
   out_bytes_ = rows * kValueDim * sizeof(uint16_t);
@@ -35,6 +37,10 @@ HipProblem::HipProblem(std::shared_ptr<const Workload> workload,
   fill_pool();
 }
 
+HipProblem::~HipProblem() {
+  executor_.take_back(&pool_, &workspace_);
+}
+
 void HipProblem::fill_pool() {
   const Problem& problem = workload_->problem();
   const auto bytes = static_cast<size_t>(workload_->pool_pages() * problem.page_size *
@@ -43,13 +49,7 @@ void HipProblem::fill_pool() {
   const hipStream_t stream = executor_.stream().get();
   check(hipMemsetAsync(pool_.as<void>(), 0xFF, bytes, stream), "KV pool");
 
-  const DecodeParams host = workload_->params();
-  std::vector<int64_t> rows;
-  for (int64_t b = 0; b < problem.batch; ++b) {
-    for (int64_t n = 0; n < workload_->lengths()[static_cast<size_t>(b)]; ++n) {
-      rows.push_back(row_offset(host, b, n) / host.kv_row_stride);
-    }
-  }
+  const std::vector<int64_t> rows = pool_rows();
   DeviceMemory row_list;
   row_list.upload(rows, "KV pool");
   void* pool = pool_.as<void>();
@@ -79,6 +79,21 @@ void HipProblem::fill_pool() {
         "KV pool");
   executor_.stream().wait();
   params_.kv = pool;
+}
+
+std::vector<int64_t> HipProblem::pool_rows() const {
+  const int64_t page_size = workload_->problem().page_size;
+  const std::vector<int32_t>& indptr = workload_->kv_indptr();
+  std::vector<int64_t> rows;
+  rows.reserve(static_cast<size_t>(indptr.back() * page_size));
+  for (size_t b = 0; b + 1 < indptr.size(); ++b) {
+    int64_t left = workload_->lengths()[b];
+    for (int32_t entry = indptr[b]; entry < indptr[b + 1]; ++entry, left -= page_size) {
+      const int64_t first = workload_->kv_indices()[static_cast<size_t>(entry)] * page_size;
+      for (int64_t n = 0; n < std::min(left, page_size); ++n) rows.push_back(first + n);
+    }
+  }
+  return rows;
 }
 
 size_t HipProblem::workspace_size(int32_t splits) const {
@@ -146,6 +161,44 @@ void HipProblem::read_output(std::vector<uint16_t>* out, std::vector<float>* lse
   lse->resize(lse_bytes_ / sizeof(float));
   check(hipMemcpy(out->data(), out_.as<void>(), out_bytes_, hipMemcpyDeviceToHost), "output");
   check(hipMemcpy(lse->data(), lse_.as<void>(), lse_bytes_, hipMemcpyDeviceToHost), "output");
+}
+
+bool HipProblem::keep_output() {
+  const hipStream_t stream = executor_.stream().get();
+  kept_out_.require(out_bytes_, "kept output");
+  kept_lse_.require(lse_bytes_, "kept output");
+  row_errors_.require(lse_bytes_ / sizeof(float) * sizeof(gpu::RowErrors), "kept output");
+  const auto copy = [&](const DeviceMemory& from, const DeviceMemory& to, size_t bytes) {
+    check(hipMemcpyAsync(to.as<void>(), from.as<void>(), bytes, hipMemcpyDeviceToDevice, stream),
+          "kept output");
+  };
+  copy(out_, kept_out_, out_bytes_);
+  copy(lse_, kept_lse_, lse_bytes_);
+  executor_.stream().wait();
+  return true;
+}
+
+OutputErrors HipProblem::compare_output() {
+  const size_t rows = lse_bytes_ / sizeof(float);
+  const gpu::OutputPair pair = {out_.as<const uint16_t>(),
+                                lse_.as<const float>(),
+                                kept_out_.as<const uint16_t>(),
+                                kept_lse_.as<const float>()};
+  auto* on_device = row_errors_.as<gpu::RowErrors>();
+  check(gpu::compare_rows(pair, static_cast<int64_t>(rows), on_device, executor_.stream().get()),
+        "comparison");
+  executor_.stream().wait();
+  std::vector<gpu::RowErrors> errors(rows);
+  check(hipMemcpy(errors.data(), on_device, rows * sizeof errors[0], hipMemcpyDeviceToHost),
+        "comparison");
+  OutputErrors worst;
+  const int64_t nhead = workload_->problem().nhead;
+  for (size_t i = 0; i < rows; ++i) {
+    const auto row = static_cast<int64_t>(i);
+    worst.output.see(errors[i].output, row / nhead, row % nhead);
+    worst.lse.see(errors[i].lse, row / nhead, row % nhead);
+  }
+  return worst;
 }
 
 }  // namespace mla::hip

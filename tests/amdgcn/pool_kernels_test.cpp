@@ -72,6 +72,26 @@ BOOST_AUTO_TEST_CASE(a_pool_filled_by_the_device_has_the_bits_of_one_filled_by_t
   }
 }
 
+BOOST_AUTO_TEST_CASE(
+    a_pool_of_fp8_rows_filled_by_the_device_has_the_bits_of_one_filled_by_the_host) {
+  constexpr uint64_t kSeed = 7;
+  std::vector<uint16_t> expected(kPoolRows * kRow, kNan);
+  std::vector<uint16_t> values(kRow);
+  for (const int64_t row : kRows) {
+    fill_base_row(kSeed, row, values.data());
+    auto* bytes = reinterpret_cast<uint8_t*>(expected.data());
+    store_row(KvDtype::kFp8, values.data(), bytes + static_cast<size_t>(row) * kRow);
+  }
+  for (const char* target : kTargets) {
+    const auto pool = pool_after(
+        pool_kernels(target),
+        "fill_kernelIh",
+        {},
+        [](const uint16_t*, int64_t* rows, uint16_t* to) { return Arguments(kSeed, rows, to); });
+    BOOST_CHECK_MESSAGE(pool == expected, target);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(scattered_rows_arrive_where_they_belong_and_nowhere_else) {
   std::vector<uint16_t> values(kRows.size() * kRow);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint16_t>(i);
@@ -84,7 +104,8 @@ BOOST_AUTO_TEST_CASE(scattered_rows_arrive_where_they_belong_and_nowhere_else) {
                                  "scatter_kernel",
                                  values,
                                  [](const uint16_t* from, int64_t* rows, uint16_t* to) {
-                                   return Arguments(from, rows, to);
+                                   constexpr int kRowWords = kRow * sizeof *from / 4;
+                                   return Arguments(from, rows, kRowWords, to);
                                  });
     BOOST_CHECK_MESSAGE(pool == expected, target);
   }

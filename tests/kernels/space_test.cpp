@@ -112,7 +112,28 @@ BOOST_AUTO_TEST_CASE(a_persistent_schedule_says_what_it_needs) {
       violation("stages=6") ==
       "the persistent schedule runs two workgroups of 4 warps an SM, whose copy rings do not fit "
       "into 233472 bytes of shared memory");
-  BOOST_TEST(violation("tile_n=64 stages=2") == violation("stages=6"));
+  BOOST_TEST(violation("tile_n=64 stages=2") ==
+             "the persistent schedule has tiles of at most 32 rows");
+}
+
+// Two rings of 64 fp8 rows fit into an SM, and the space let through what no kernel is compiled
+// for.
+BOOST_AUTO_TEST_CASE(fp8_rows_fit_twice_as_deep_but_have_no_persistent_tile_of_64) {
+  const Space space = make_space(h200());
+  const auto violation = [&](const char* dtype, const char* text) {
+    const Problem problem = parse_problem(std::string("batch=16 nhead=16 seq_len=8192 ") + dtype);
+    return space.violation(problem, parse_config(text, space.neutral())).value_or("");
+  };
+  BOOST_TEST(violation("kv_dtype=bf16", "tile_n=32 stages=4") ==
+             "the copy ring does not fit into 232448 bytes of shared memory");
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=32 stages=4") == "");
+  const char* const persistent = "splits=8 tile_n=64 stages=2 stage1_warps=4 schedule=persistent";
+  BOOST_TEST(violation("kv_dtype=fp8", persistent) ==
+             "the persistent schedule has tiles of at most 32 rows");
+  BOOST_TEST(make_space(mi355x())
+                 .violation(parse_problem("batch=1 nhead=16 seq_len=10 kv_dtype=fp8"),
+                            make_space(mi355x()).neutral())
+                 .value_or("") == "the kernels of this device read bf16 rows");
 }
 
 BOOST_AUTO_TEST_CASE(row_groups_of_32_have_one_ring_on_an_h200_as_deep_as_fits) {

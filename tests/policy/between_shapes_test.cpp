@@ -115,6 +115,19 @@ BOOST_AUTO_TEST_CASE(an_order_that_needs_certain_splits_is_carried_with_its_own)
   BOOST_TEST(!space.violation(shape(20, 32768), answer.config));
 }
 
+BOOST_AUTO_TEST_CASE(splits_of_its_own_become_as_many_workgroups_where_that_form_was_measured) {
+  {
+    TunedDatabase database(path);
+    database.add_winner(shape(16, 32768), with_splits(24));  // 384 workgroups
+    database.add_verdict(shape(24, 32768), db::Verdict::kDefaultBest);
+    database.add_loss(shape(24, 32768), with_splits(24), 0.04);
+    database.add_loss(shape(24, 32768), with_splits(16), -0.01);
+  }
+  const Answer answer = find(shape(20, 32768));
+  BOOST_TEST(name(answer.source) == "interpolated");
+  BOOST_TEST(answer.config.splits == 19);
+}
+
 BOOST_AUTO_TEST_CASE(of_two_winners_that_hold_the_better_one_at_its_worst_is_answered) {
   TunedDatabase database(path);
   database.add_winner(shape(16, 32768), with_splits(8), 0.03);

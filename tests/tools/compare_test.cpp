@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(text_and_markdown_have_the_verdict_of_every_shape) {
 BOOST_AUTO_TEST_CASE(both_databases_have_to_be_named_and_to_exist) {
   BOOST_TEST(run({"compare", "a.db"}).err == "mla-tune compare: needs BEFORE AFTER\n");
   BOOST_TEST(run({"compare", "a.db", "b.db", "c.db"}).err ==
-             "mla-tune compare: unexpected argument 'c.db'\n");
+             "mla-tune compare: unexpected argument 'c.db'; see mla-tune compare --help\n");
   BOOST_TEST(run({"compare", file("none.db"), file("none.db")}).status == 4);
   BOOST_TEST(run({"compare", "a.db", "b.db", "--fail-on", "slower"}).status == 2);
 }

@@ -12,7 +12,7 @@
 namespace mla::testing {
 
 struct ProgramOptions {
-  std::string program = {};                        // empty: the built mla-tune
+  std::string program = {};                             // empty: the built mla-tune
   std::map<std::string, std::string> environment = {};  // all of it, beside PATH
   long max_file_bytes = 0;    // 0: no limit; else writes beyond fail as on a full disk do (EFBIG)
   bool unprivileged = false;  // file permissions hold for root as well

@@ -31,7 +31,7 @@ class ReportFixture {
       tune(name, kFormula, {"--batch", "1,8,64", "--seq-len", "1024,8192,131072"});
     }
     tune("new.db", kFormula, {"--batch", "8", "--seq-len", "8192", "--shared-prefix", "4096"});
-    tune("new.db", kFaultyDevice, {"--batch", "1", "--seq-len", "256"});
+    tune("new.db", kFaultyDevice, {"--batch", "1", "--seq-len", "64", "--rounds", "15"});
     tune("new.db", kRecorded, {});
     DeviceInfo hostile = device_info_of(*find_known_device("MI355X"));
     hostile.name = kHostileName;

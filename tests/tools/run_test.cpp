@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "kernels/config.h"
 #include "tests/support/temporary_directory.h"
@@ -109,6 +110,70 @@ BOOST_AUTO_TEST_CASE(an_explanation_shows_key_default_and_evidence) {
   for (const char* part : {"key ", "default ", "exact ", "rounds won", "placebo noise"}) {
     BOOST_TEST(text.find(part) != std::string::npos, part);
   }
+}
+
+BOOST_AUTO_TEST_CASE(an_explanation_between_shapes_shows_the_losses_at_the_neighbours) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.file("tuning.db");
+  const std::string device = "analytic:cus=132,xcds=1,noise=0.1%";
+  const ProgramResult tuned = run({"run",
+                                   "--device",
+                                   device,
+                                   "--db",
+                                   path,
+                                   "--batch",
+                                   "16,24",
+                                   "--seq-len",
+                                   "65536",
+                                   "--max-configs",
+                                   "60",
+                                   "-q"});
+  BOOST_TEST_REQUIRE(tuned.status == 0);
+  const std::vector<std::string> between = {"lookup",
+                                            "--device",
+                                            device,
+                                            "--db",
+                                            path,
+                                            "--batch",
+                                            "20",
+                                            "--seq-len",
+                                            "65536",
+                                            "--explain"};
+  const std::string text = run(between).out;
+  for (const char* part : {"neighbour batch=16", "neighbour batch=24", "  there  "}) {
+    BOOST_TEST(text.find(part) != std::string::npos, part << text);
+  }
+  std::vector<std::string> as_json = between;
+  as_json.push_back("--json");
+  const Json considered = Json::parse(run(as_json).out)["explain"]["considered"];
+  BOOST_TEST_REQUIRE(considered.size() == 2u);
+  BOOST_TEST(considered[0]["losses"].size() + considered[1]["losses"].size() >= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_grid_of_a_shipped_database_has_its_wave_edges_and_the_riskiest_first) {
+  const testing::TemporaryDirectory directory;
+  const ProgramResult plan = run({"run",
+                                  "--preset",
+                                  "grid",
+                                  "--device",
+                                  "analytic:cus=132,xcds=1",
+                                  "--db",
+                                  directory.file("tuning.db"),
+                                  "--dry-run",
+                                  "--json"});
+  BOOST_TEST_REQUIRE(plan.status == 0);
+  const Json shapes = Json::parse(plan.out)["shapes"];
+  BOOST_TEST(shapes.size() > 8u * 6 * 9 * 2 * 2);
+  std::set<int> batches;
+  for (const Json& shape : shapes) {
+    const Json& problem = shape["problem"];
+    if (problem["nhead"] == 12 && problem["q_len"] == 1)
+      batches.insert(problem["batch"].get<int>());
+  }
+  for (const int edge : {33, 34, 44, 45, 66, 67}) BOOST_TEST(batches.count(edge) == 1u, edge);
+  BOOST_TEST(batches.count(46) == 0u);
+  // One workgroup more than the compute units, or nearly.
+  BOOST_TEST(shapes[0]["problem"]["batch"].get<int>() != 128);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_run_again_measures_nothing) {

@@ -39,18 +39,22 @@ struct Fixture {
             const Problem& problem,
             const KernelConfig& config,
             const db::Environment& environment,
-            double expected_us = 100) {
+            double expected_us = 100,
+            const std::string& protocol = "") {
     db::Store store = db::Store::open(shipped, db::OpenMode::kReadWrite);
     db::TuningKey key;
     key.device = source.info();
     key.environment = environment;
     key.problem = problem;
+    key.protocol = protocol;
     db::WinnerRecord winner;
     winner.problem = problem;
     winner.default_config = policy::DefaultPolicy(source.space())(problem);
     winner.config = winner.finalist = config;
     winner.verdict = db::Verdict::kFaster;
     winner.gain = 0.04;
+    winner.default_us =
+        problem.seq_len > 0 ? source.true_time_us(problem, winner.default_config) : 0;
     winner.expected_us = expected_us;
     store.finish_tuning(store.open_tuning(store.begin_run({}), key).id, winner);
   }
@@ -154,6 +158,54 @@ BOOST_FIXTURE_TEST_CASE(winners_come_with_the_longest_first_and_of_this_device_o
   const auto winners = current_winners({shipped}, source.info(), source.environment());
   BOOST_TEST_REQUIRE(winners.size() == 2u);
   BOOST_TEST(winners[0].summary.winner.problem.batch == 16);
+}
+
+Problem plan_shape() {
+  Problem problem = shape(8);
+  problem.seq_len = 0;
+  return problem;
+}
+
+BOOST_FIXTURE_TEST_CASE(a_plan_for_unknown_lengths_is_timed_at_each_of_its_lengths, Fixture) {
+  tuner::AnalyticOptions plain;
+  plain.noise = 0.0005;
+  tuner::AnalyticSource source(plain);
+  // A longer ring's fill costs more than it saves on a short loop (analytic_source.h).
+  KernelConfig plan = policy::DefaultPolicy(source.space())(shape(8));
+  plan.wait = Wait::kPartial;
+  ship(source, plan_shape(), plan, source.environment(), 0, "test lengths={131072:1 262144:1}");
+  const std::vector<VerifiedWinner> held = verify(source);
+  BOOST_TEST_REQUIRE(held.size() == 1u);
+  BOOST_TEST(name(held[0].state) == "held");
+  BOOST_TEST(held[0].text == "worst at seq_len=131072");
+
+  ship(source, plan_shape(), plan, source.environment(), 0, "test lengths={1024:1 262144:1}");
+  const std::vector<VerifiedWinner> lost = verify(source);
+  BOOST_TEST(name(lost.at(0).state) == "lost");
+  BOOST_TEST(lost.at(0).text == "worst at seq_len=1024");
+  BOOST_TEST(table(source).find(plan_shape()).reason ==
+             "demoted: the plan for unknown lengths no longer holds");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_plan_that_names_no_lengths_stays_unmeasured, Fixture) {
+  tuner::AnalyticSource source(device_options(0));
+  ship(source, plan_shape(), source.list(shape(8)).configs.front(), source.environment(), 0);
+  BOOST_TEST(name(verify(source).at(0).state) == "unmeasured");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_time_that_the_model_calls_impossible_is_marked, Fixture) {
+  tuner::AnalyticSource source(tuner::AnalyticOptions{});
+  for (const int batch : {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128}) {
+    KernelConfig config = policy::DefaultPolicy(source.space())(shape(batch));
+    config.splits = std::max(1, config.splits / 2);
+    const double time_us = source.true_time_us(shape(batch), config);
+    ship(source, shape(batch), config, source.environment(), batch == 48 ? time_us / 20 : time_us);
+  }
+  const auto winners = current_winners({shipped}, source.info(), source.environment());
+  for (const StoredWinner& row : winners) {
+    BOOST_TEST(row.impossible == (row.summary.winner.problem.batch == 48),
+               to_text(row.summary.winner.problem));
+  }
 }
 
 BOOST_FIXTURE_TEST_CASE(the_verb_takes_the_heaviest_and_says_where_it_wrote, Fixture) {

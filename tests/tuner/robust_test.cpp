@@ -99,6 +99,16 @@ BOOST_FIXTURE_TEST_CASE(only_batches_with_every_length_make_a_group, Fixture) {
   BOOST_TEST(length_groups(points, {}).empty());
 }
 
+BOOST_AUTO_TEST_CASE(the_lengths_of_a_plan_are_read_back_from_its_protocol) {
+  const std::vector<LengthShare> lengths = {{1024, 1}, {8192, 0.25}};
+  const std::vector<LengthShare> read = plan_lengths("halving-1 seed=1" + plan_protocol(lengths));
+  BOOST_TEST_REQUIRE(read.size() == 2u);
+  BOOST_TEST(read[1].seq_len == 8192);
+  BOOST_TEST(read[1].share == 0.25);
+  BOOST_TEST(plan_lengths("halving-1 final_rounds=60").empty());
+  BOOST_TEST(plan_lengths("halving-1 lengths={12:1 x:2}").empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_session_stores_a_plan_that_a_lookup_without_a_length_answers) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.file("tuning.db");

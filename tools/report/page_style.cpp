@@ -76,6 +76,7 @@ th, td { text-align: left; vertical-align: top; padding: 3px 10px 3px 0; border-
 th { color: var(--faint); font-weight: 600; white-space: nowrap; }
 td { min-width: 5ch; max-width: 60ch; overflow-wrap: break-word; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td code { display: inline-block; min-width: 44ch; }
 code { font: 12px/1.4 "DejaVu Sans Mono", Menlo, Consolas, "Liberation Mono", monospace; }
 )css";
 

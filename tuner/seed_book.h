@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What a session has learnt so far about where small searches should begin: the best configuration
+// of every shape, and the times behind the prior.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "db/store.h"
+#include "kernels/shape_key.h"
+#include "tuner/seeds.h"
+#include "tuner/source.h"
+
+namespace mla::tuner {
+
+class SeedBook {
+ public:
+  explicit SeedBook(const CandidateSource& source) : source_(source) {}
+
+  // Everything of this device.
+  void add_stored(const db::Store& store);
+  void add(const db::WinnerRecord& winner);
+  // The prior is fitted again whenever half as many times more are known.
+  void add(const std::vector<Timing>& timings);
+
+  // Where no shape of the family is known yet, also a sample of the whole space.
+  std::vector<KernelConfig> seeds_for(const Problem& problem, uint64_t seed) const;
+
+ private:
+  const CandidateSource& source_;
+  std::vector<KnownWinner> known_;
+  std::set<ShapeKey> families_;  // of known_
+  std::vector<Timing> timings_;
+  size_t fitted_ = 0;  // timings behind the prior
+  std::optional<Prior> prior_;
+};
+
+}  // namespace mla::tuner
