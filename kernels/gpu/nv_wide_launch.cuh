@@ -2,6 +2,7 @@
 // Launches of stage 1 for row groups of 64 and 128 rows.
 #pragma once
 
+#include "kernels/config.h"
 #include "kernels/gpu/nv_row_map.cuh"
 
 namespace mla::gpu {
