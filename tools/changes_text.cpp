@@ -92,7 +92,8 @@ std::string changes_text(const DatabaseChanges& changes, const Terminal& termina
   for (const ShapeChange& shape : changes.shapes) {
     table.row(cells_of(shape), style_of(shape.verdict));
   }
-  return table.text(terminal) + environment_lines(changes, "") + changes_summary(changes) + "\n";
+  return table.text(terminal) + environment_lines(changes, "") +
+         wrapped(terminal, changes_summary(changes), 2) + "\n";
 }
 
 std::string changes_markdown(const DatabaseChanges& changes) {

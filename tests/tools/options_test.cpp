@@ -79,8 +79,9 @@ BOOST_AUTO_TEST_CASE(values_are_checked_while_parsing) {
   BOOST_TEST(error_of({"run", "--page-size", "8"}) == "--page-size: 8 is not one of 1, 16, 64");
   BOOST_TEST(error_of({"run", "--kv-dtype", "fp4"}) ==
              "--kv-dtype: 'fp4' is not one of bf16, fp8, did you mean 'fp8'?");
-  BOOST_TEST(error_of({"run", "--preset", "quik"}) ==
-             "--preset: 'quik' is not one of quick, seed, serving, roof, did you mean 'quick'?");
+  BOOST_TEST(
+      error_of({"run", "--preset", "quik"}) ==
+      "--preset: 'quik' is not one of quick, seed, serving, grid, roof, did you mean 'quick'?");
   BOOST_TEST(error_of({"bench", "--config", "spltis=3"}).find("--config: unknown knob") == 0);
   BOOST_TEST(error_of({"run", "--rounds", "14"}) == "--rounds: 14 is not in 15..60");
 }

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(an_explanation_shows_key_default_and_evidence) {
 }
 
 BOOST_AUTO_TEST_CASE(an_explanation_between_shapes_shows_the_losses_at_the_neighbours) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.file("tuning.db");
   const std::string device = "analytic:cus=132,xcds=1,noise=0.1%";
   const ProgramResult tuned = run({"run",
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(an_explanation_between_shapes_shows_the_losses_at_the_neigh
 }
 
 BOOST_AUTO_TEST_CASE(the_grid_of_a_shipped_database_has_its_wave_edges_and_the_riskiest_first) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const ProgramResult plan = run({"run",
                                   "--preset",
                                   "grid",

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(usage_errors_are_one_line_that_names_the_option_and_the_val
   expect_error(
       {"run", "--preset", "quik"},
       2,
-      "mla-tune run: --preset: 'quik' is not one of quick, seed, serving, roof, did you mean "
+      "mla-tune run: --preset: 'quik' is not one of quick, seed, serving, grid, roof, did you mean "
       "'quick'?");
   expect_error({"run", "--kv-dtype", "fp4"},
                2,
