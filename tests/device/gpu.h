@@ -10,6 +10,7 @@
 
 #include "kernels/hip/hip_device.h"
 #include "kernels/reference.h"
+#include "tests/support/decode_cases.h"
 
 namespace mla::test {
 
@@ -70,13 +71,6 @@ inline std::vector<KernelConfig> stage1_shapes(const Problem& problem = {}) {
   return configs;
 }
 
-struct Output {
-  std::vector<uint16_t> out;
-  std::vector<float> lse;
-
-  bool operator==(const Output& other) const { return out == other.out && lse == other.lse; }
-};
-
 inline Output read_output(LoadedProblem& problem) {
   Output output;
   problem.read_output(&output.out, &output.lse);
@@ -100,11 +94,7 @@ class CheckedProblem {
       return (bits & 0x7F80) == 0x7F80;
     });
     if (!finite) return {OutcomeKind::kNonFinite, "an element is not a number"};
-    return check_against_reference(reference_,
-                                   workload_->problem().nhead,
-                                   output.out.data(),
-                                   output.lse.data(),
-                                   tolerance(workload_->problem().kv_dtype));
+    return test::check(reference_, *workload_, output);
   }
 
   LoadedProblem& loaded() { return *loaded_; }
