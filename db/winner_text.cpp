@@ -4,6 +4,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -237,7 +238,12 @@ std::string export_winners(const Store& store) {
                                       {"default", mla::to_text(winner.default_config)},
                                       {"finalist", mla::to_text(winner.finalist)}});
     text += to_text(fields(winner)) + "\n";
-    for (const LossRecord& loss : store.load_losses(summary.tuning_id)) {
+    // By configuration: candidates are numbered as they came, which an import does not keep.
+    std::vector<LossRecord> losses = store.load_losses(summary.tuning_id);
+    std::sort(losses.begin(), losses.end(), [](const LossRecord& a, const LossRecord& b) {
+      return a.config < b.config;
+    });
+    for (const LossRecord& loss : losses) {
       text += "loss" + to_text(Fields{{"config", mla::to_text(loss.config)}}) +
               to_text(fields(loss)) + "\n";
     }

@@ -178,10 +178,10 @@ std::vector<Constraint> wide_constraints() {
                                config.schedule == shape.schedule
                          : config.stage1_warps != shape.stage1_warps;
            }},
-          {"group_rows_wide_dtype",
-           "row groups of 64 and 128 read bf16 rows alone",
+          {"group_rows_dtype",
+           "row groups of more than 16 read bf16 rows alone",
            [](const Problem& problem, const KernelConfig& config) {
-             return config.group_rows < kWideRows || problem.kv_dtype == KvDtype::kBf16;
+             return config.group_rows == kTeamRows || problem.kv_dtype == KvDtype::kBf16;
            }}};
 }
 
@@ -249,9 +249,9 @@ Constraint persistent_blocks() {
           }};
 }
 
-// Both teams of a row group of 32 read one ring, as deep as fits: 24 query rows at batch 8 x 68,000
-// take 252 us in groups of 16, 262 at tiles of 16 x 11 stages, 196 at 32 x 5 (H200). Eight stage-2
-// warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
+// Both teams of a row group of 32 read one ring: 24 query rows at batch 8 x 68,000 take 252 us in
+// groups of 16, 204 at tiles of 32 x 5 stages, 163 at 64 x 2 (H200). Eight stage-2 warps also where
+// the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   const bool warpgroups = device.arch == "sm_90";
   std::vector<int32_t> group_rows = {16, 32}, stage1_warps = {4, 8};
@@ -280,13 +280,12 @@ Space nvidia_space(const DeviceInfo& device) {
   constraints.push_back(two_teams_a_ring());
   constraints.push_back(nvidia_fits(device.local_memory_bytes));
   const Space space(device, ranges, constraints);
-  KernelConfig deepest = parse_config("tile_n=32 stages=2", space.neutral(32));
-  for (const int32_t stages : space.range(Knob::kStages).legal) {
-    KernelConfig deeper = deepest;
-    deeper.stages = stages;
-    if (space.allows({}, deeper)) deepest = deeper;
+  KernelConfig ring = space.neutral(32);
+  for (const char* larger : {"tile_n=32 stages=2", "tile_n=32 stages=3", "tile_n=64 stages=2"}) {
+    const KernelConfig config = parse_config(larger, ring);
+    if (space.allows({}, config)) ring = config;
   }
-  std::vector<KernelConfig> wide_neutral = {deepest};
+  std::vector<KernelConfig> wide_neutral = {ring};
   if (warpgroups) {
     wide_neutral.push_back(wide_shape(64));
     wide_neutral.push_back(wide_shape(128));

@@ -12,9 +12,13 @@ constexpr double kUsableShare = 0.98;
 
 }  // namespace
 
-Budget::Budget(double budget_s, const std::vector<Problem>& problems, double reserved_share)
+Budget::Budget(double budget_s,
+               const std::vector<Problem>& problems,
+               double reserved_share,
+               bool in_order)
     : budget_s_(kUsableShare * budget_s),
       shapes_s_(budget_s_ * (1 - reserved_share)),
+      in_order_(in_order),
       start_(Clock::now()) {
   weigh(problems);
 }
@@ -46,6 +50,7 @@ double Budget::work_after(size_t index) const {
 
 Clock::time_point Budget::deadline(size_t index) const {
   if (!limited()) return Clock::time_point::max();
+  if (in_order_) return start_ + to_duration(shapes_s_);
   const double left_s = shapes_s_ - elapsed_s();
   return Clock::now() + to_duration(left_s / (1 + work_after(index)));
 }

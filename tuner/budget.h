@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A wall-time budget shared by shapes. What a shape leaves over goes to those after it.
+// A wall-time budget shared by shapes. What a shape leaves over goes to those after it. Searches
+// that end by themselves take the shapes in their order instead: a share of a large grid may be
+// shorter than the making of a shape's inputs.
 #pragma once
 
 #include <vector>
@@ -13,7 +15,11 @@ class Budget {
  public:
   // budget_s: of the whole program, a small share of which is kept back for its start and end; 0:
   // no limit. `reserved_share` of it is left for what follows the shapes.
-  Budget(double budget_s, const std::vector<Problem>& problems, double reserved_share = 0);
+  // in_order: the first shapes may use it up.
+  Budget(double budget_s,
+         const std::vector<Problem>& problems,
+         double reserved_share = 0,
+         bool in_order = false);
 
   // More shapes behind the others, for which all of the budget that is left may be used.
   void add(const std::vector<Problem>& problems);
@@ -32,6 +38,7 @@ class Budget {
 
   double budget_s_;  // without the share kept back
   double shapes_s_;  // of it for the shapes
+  bool in_order_;
   Clock::time_point start_;
   std::vector<double> flops_;
   std::vector<double> weights_;

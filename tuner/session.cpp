@@ -45,7 +45,8 @@ class Session {
         small_(options.small_search && options.only.empty() && source.recorded_problems().empty()),
         budget_(options.budget_s,
                 problems,
-                options.cross && has_cells(problems) ? crossing_share(options) : 0),
+                options.cross && has_cells(problems) ? crossing_share(options) : 0,
+                small_),
         stage_(meter_, store, options),
         seeds_(source) {}
 

@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(an_upload_is_complete_before_a_kernel_reads_it) {
 
 BOOST_AUTO_TEST_CASE(a_ring_that_does_not_fit_is_over_the_limits_and_the_device_goes_on) {
   CheckedProblem checked(long_problem(1), {}, 4);
-  KernelConfig largest = config_of(2, 16, 4, 4);
-  for (const Knob knob : {Knob::kTileN, Knob::kStages, Knob::kStage1Warps}) {
+  KernelConfig largest = config_of(2, 16, 4, 8);
+  for (const Knob knob : {Knob::kTileN, Knob::kStages}) {
     set(&largest, knob, test_gpu().space().range(knob).legal.back());
   }
   const Outcome outcome = checked.loaded().run(largest);

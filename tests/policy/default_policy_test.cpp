@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(policy(shape(4, 128, 2)).splits == 8);  // and two groups a request
   Problem fp8 = shape(4, 128);
   fp8.kv_dtype = KvDtype::kFp8;
-  BOOST_TEST(policy(fp8).group_rows == 32);
+  BOOST_TEST(policy(fp8).group_rows == 16);
 }
 
 BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
