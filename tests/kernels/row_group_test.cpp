@@ -19,6 +19,9 @@ DecodeParams params_of(int32_t batch, int32_t q_len, int32_t nhead) {
   params.nhead = nhead;
   params.q_head_stride = kHeadDim + 1;
   params.q_token_stride = nhead * params.q_head_stride + 7;
+  // Addresses alone are compared, but they have to be within an array.
+  static const std::vector<uint16_t> queries(3 * kMaxQLen * (kMaxHeads * (kHeadDim + 1) + 7));
+  params.q = queries.data();
   return params;
 }
 
