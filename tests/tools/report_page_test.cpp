@@ -58,6 +58,6 @@ BOOST_AUTO_TEST_CASE(a_sweep_is_shown_for_the_device_that_it_was_measured_on_and
 BOOST_AUTO_TEST_CASE(a_failure_comes_with_the_command_that_shows_it_again) {
   const std::string page = report().page();
   BOOST_TEST(page.find(std::string("mla-tune bench --device ") + kFaultyDevice +
-                       " --batch 1 --nhead 12 --seq-len 256 --config &#39;splits=") !=
+                       " --batch 1 --nhead 12 --seq-len 64 --config &#39;splits=") !=
              std::string::npos);
 }
