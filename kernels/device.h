@@ -46,12 +46,21 @@ class LoadedProblem {
 
 class RoofProbes;  // roofs.h
 
+// What runs a device beside this program and may change its times.
+struct DeviceSoftware {
+  std::string driver;   // "nvidia 580.95.05"
+  std::string runtime;  // "CUDA 13.0 on a driver for 13.0"
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual const DeviceInfo& info() const = 0;
   virtual const Space& space() const = 0;
+
+  // Empty texts where it is the operating system's alone.
+  virtual DeviceSoftware software() const { return {}; }
 
   // Whether load() reads the workload's rows; else they are made on the device, and the workload
   // needs no pool.

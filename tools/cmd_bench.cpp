@@ -210,6 +210,12 @@ int run_op_bench(const Options& options, const std::string& spec) {
     throw Error(ErrorCode::kUsage,
                 mla::quoted(spec) + " has no machine to measure; give --config to compare");
   }
+  if (!spec.starts_with("cpu")) {
+    throw Error(ErrorCode::kUsage,
+                "--device: " + mla::quoted(spec) +
+                    " needs --config (configurations to compare) or --preset roof; alone, bench "
+                    "measures a CPU");
+  }
   BenchOpOptions bench_options;
   if (options.rounds > 0) bench_options.rounds = options.rounds;
   bench_options.seed = options.seed;

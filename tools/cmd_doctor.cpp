@@ -6,6 +6,7 @@
 
 #include "kernels/device.h"
 #include "kernels/error.h"
+#include "kernels/hip/gpu_driver.h"
 #include "kernels/host/cpu_info.h"
 #include "policy/mla_policy.h"
 #include "tools/commands.h"
@@ -45,7 +46,7 @@ int64_t count(const Findings& findings, Health health) {
 
 Findings all_findings(const Options& options) {
   const db::Environment environment = tuner::local_environment();
-  Findings findings = version_findings(environment, gpu_driver("/"));
+  Findings findings = version_findings(environment, hip::gpu_driver());
   const std::optional<Space> space = device_findings(options, &findings);
   append(cpu_clock_findings("/", host::usable_threads()), &findings);
   append(nvidia_findings(), &findings);

@@ -52,12 +52,18 @@ std::string compiler_text() {
 
 }  // namespace
 
-db::Environment local_environment() {
+db::Environment local_environment(const DeviceSoftware& software) {
   utsname system{};
   uname(&system);
   db::Environment environment;
-  environment.driver = std::string(system.sysname) + " " + system.release;
-  environment.runtime = std::string("glibc ") + gnu_get_libc_version();
+  environment.driver = software.driver;
+  if (environment.driver.empty()) {
+    environment.driver = std::string(system.sysname) + " " + system.release;
+  }
+  environment.runtime = software.runtime;
+  if (environment.runtime.empty()) {
+    environment.runtime = std::string("glibc ") + gnu_get_libc_version();
+  }
   environment.compiler = compiler_text();
   environment.code_hash = kCodeHash;
   environment.tool_version = kToolVersion;

@@ -12,8 +12,9 @@
 
 namespace mla::tuner {
 
-// The machine and the build that measure here.
-db::Environment local_environment();
+// The machine and the build that measure here: of a CPU. A GPU's own software takes the place of
+// the operating system's.
+db::Environment local_environment(const DeviceSoftware& software = {});
 
 class LiveSource : public CandidateSource {
  public:
@@ -21,7 +22,7 @@ class LiveSource : public CandidateSource {
 
   const DeviceInfo& info() const override { return device_->info(); }
   const Space& space() const override { return device_->space(); }
-  db::Environment environment() const override { return local_environment(); }
+  db::Environment environment() const override { return local_environment(device_->software()); }
 
   // Builds the inputs and the sampled float64 reference, or keeps both where (problem, seed) is the
   // current one. A workload that does not fit is kOutOfMemory.

@@ -18,6 +18,12 @@ void read_platform_info(const hipDeviceProp_t& properties, int ordinal, DeviceIn
   if (kin != nullptr) info->last_level_cache_bytes = kin->last_level_cache_bytes;
 }
 
+// 60342131 is 6.3.42131 (HIP_VERSION of hip_version.h).
+std::string version_text(int version) {
+  return "HIP " + std::to_string(version / 10000000) + "." +
+         std::to_string(version / 100000 % 100) + "." + std::to_string(version % 100000);
+}
+
 std::string why_no_gpu() {
   if (access("/dev/kfd", F_OK) != 0) return "no /dev/kfd: the amdgpu driver is not loaded";
   if (access("/dev/kfd", R_OK | W_OK) != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/hip/hip_device.h"
 
+#include "kernels/hip/gpu_driver.h"
 #include "kernels/hip/hip_executor.cuh"
 #include "kernels/hip/hip_problem.cuh"
 #include "kernels/hip/hip_roofs.h"
@@ -48,6 +49,13 @@ class HipDevice : public Device {
 
   const DeviceInfo& info() const override { return space_.device(); }
   const Space& space() const override { return space_; }
+
+  DeviceSoftware software() const override {
+    int runtime = 0, driver = 0;
+    check(hipRuntimeGetVersion(&runtime), "version of the runtime");
+    check(hipDriverGetVersion(&driver), "version of the driver");
+    return {gpu_driver(), version_text(runtime) + " on a driver for " + version_text(driver)};
+  }
 
   bool reads_host_pool() const override { return false; }
 

@@ -17,6 +17,11 @@ void read_platform_info(const hipDeviceProp_t&, int ordinal, DeviceInfo* info) {
   info->last_level_cache_bytes = attribute(hipDeviceAttributeL2CacheSize, ordinal);
 }
 
+// 13000 is 13.0 (CUDA's cudaRuntimeGetVersion).
+std::string version_text(int version) {
+  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 std::string why_no_gpu() {
   return "";
 }

@@ -20,6 +20,9 @@ inline int attribute(hipDeviceAttribute_t which, int ordinal) {
 // where they are not known.
 void read_platform_info(const hipDeviceProp_t& properties, int ordinal, DeviceInfo* info);
 
+// A version of the runtime or of its driver interface as people write it: "CUDA 13.0".
+std::string version_text(int version);
+
 // Why the runtime sees no GPU, beyond its own words; empty where nothing more is known.
 std::string why_no_gpu();
 

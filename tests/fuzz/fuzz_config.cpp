@@ -4,7 +4,6 @@
 // texts of one value would be two rows.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <string_view>
 
@@ -13,12 +12,11 @@
 #include "kernels/outcome.h"
 #include "kernels/problem.h"
 #include "kernels/shape_key.h"
+#include "tests/fuzz/expect.h"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using namespace mla::fuzz;
 
 template <class Value, class Parse>
 void check_round_trip(const Value& value, Parse parse) {

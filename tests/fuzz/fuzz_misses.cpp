@@ -3,29 +3,16 @@
 // but an Error(kUsage) may come of them, and a list made of misses is read again.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "kernels/error.h"
+#include "tests/fuzz/expect.h"
 #include "tools/misses.h"
 
 namespace {
 
+using namespace mla::fuzz;
 using namespace mla::tools;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-template <class Function>
-void expect_usage_errors_only(Function function) {
-  try {
-    function();
-  } catch (const mla::Error& error) {
-    require(error.code() == mla::ErrorCode::kUsage);
-  }
-}
 
 }  // namespace
 

@@ -4,31 +4,18 @@
 // reads the same words again.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/error.h"
 #include "kernels/problem.h"
+#include "tests/fuzz/expect.h"
 #include "tools/options.h"
 #include "tools/parse.h"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-template <class Function>
-void expect_usage_errors_only(Function function) {
-  try {
-    function();
-  } catch (const mla::Error& error) {
-    require(error.code() == mla::ErrorCode::kUsage);
-    require(*error.what() != '\0');
-  }
-}
+using namespace mla::fuzz;
 
 // As a shell takes `line` apart, of whose quoting shell_quoted() uses '...' and a backslash.
 std::vector<std::string> shell_words(const std::string& line) {

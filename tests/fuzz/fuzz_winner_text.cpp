@@ -6,21 +6,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "db/winner_text.h"
 #include "kernels/error.h"
+#include "tests/fuzz/expect.h"
 
 namespace {
 
+using namespace mla::fuzz;
 using namespace mla::db;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 // A database that is gone when the test of one input is over.
 class Scratch {

@@ -103,19 +103,16 @@ BOOST_AUTO_TEST_CASE(a_machine_that_tells_nothing_is_no_warning) {
   }
   BOOST_TEST(device_node_findings(machine.directory.path()).front().value ==
              "no GPU is visible here");
-  BOOST_TEST(gpu_driver(machine.directory.path()) == "");
 }
 
-BOOST_AUTO_TEST_CASE(device_nodes_and_the_driver_of_a_gpu_are_found) {
+BOOST_AUTO_TEST_CASE(the_device_nodes_of_a_gpu_are_found) {
   const Machine machine;
   machine.file("dev/nvidia0", "");
   machine.file("dev/nvidia-uvm", "");
   machine.file("dev/dri/renderD128", "");
-  machine.file("sys/module/nvidia/version", "580.95.05");
   const Findings nodes = device_node_findings(machine.directory.path());
   BOOST_TEST(nodes.size() == 2U);
   BOOST_TEST((named(nodes, "/dev/nvidia0").health == Health::kOk));
-  BOOST_TEST(gpu_driver(machine.directory.path()) == "nvidia 580.95.05");
 }
 
 BOOST_AUTO_TEST_CASE(a_hot_gpu_that_others_use_is_warned_of_and_an_idle_one_is_not) {

@@ -101,6 +101,14 @@ BOOST_AUTO_TEST_CASE(the_environment_names_machine_and_build) {
   BOOST_TEST(!environment.tool_version.empty());
 }
 
+// Rows of a GPU once named the host's kernel and C library, so that a new driver went unnoticed.
+BOOST_AUTO_TEST_CASE(the_environment_of_a_gpu_names_its_driver_and_runtime) {
+  const db::Environment environment = local_environment({"nvidia 580.95.05", "CUDA 13.0"});
+  BOOST_TEST(environment.driver == "nvidia 580.95.05");
+  BOOST_TEST(environment.runtime == "CUDA 13.0");
+  BOOST_TEST(local_environment().driver.find("Linux") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_rule_of_the_faulty_device_may_wait_for_its_nth_launch) {
   LiveSource source = faulty("slow.time@splits=2#2");
   BOOST_REQUIRE(source.select(kProblem, 1).ok());

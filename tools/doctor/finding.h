@@ -36,7 +36,6 @@ using Findings = std::vector<Finding>;
 // `root` is "/" but in tests: the folder that /sys, /proc and /dev are looked for in.
 Findings cpu_clock_findings(const std::filesystem::path& root, int usable_cpus);
 Findings device_node_findings(const std::filesystem::path& root);
-std::string gpu_driver(const std::filesystem::path& root);  // "nvidia 580.95"; empty without one
 
 // Clocks, throttle reasons and other processes of NVIDIA GPUs, by the driver's own library; empty
 // where it cannot be loaded.

@@ -168,13 +168,4 @@ Findings device_node_findings(const fs::path& root) {
   return findings;
 }
 
-std::string gpu_driver(const fs::path& root) {
-  for (const char* module : {"nvidia", "amdgpu"}) {
-    const std::string version = line_of(root / "sys/module" / module / "version");
-    if (!version.empty()) return fmt::format("{} {}", module, version);
-    if (fs::exists(root / "sys/module" / module)) return fmt::format("{} of the kernel", module);
-  }
-  return "";
-}
-
 }  // namespace mla::tools
