@@ -1,7 +1,7 @@
 # Writes OUTPUT (a header) with the tool version and a hash of the kernel sources. Run at build time:
 #   cmake -DKERNELS=<dir> -DVERSION=<version> -DOUTPUT=<file> -P build_info.cmake
 # The hash covers relative names and contents only, so every machine gets the same one for a checkout.
-file(GLOB_RECURSE names LIST_DIRECTORIES false RELATIVE ${KERNELS} 
+file(GLOB_RECURSE names LIST_DIRECTORIES false RELATIVE ${KERNELS}
      ${KERNELS}/*.h ${KERNELS}/*.cpp ${KERNELS}/*.cuh ${KERNELS}/*.hip ${KERNELS}/*.in)
 list(SORT names)
 set(listing "")
