@@ -32,6 +32,12 @@
 namespace mla {
 
 inline constexpr double kLn2 = 0.69314718055994530942;
+inline constexpr float kLog2e = 1.44269504f;
+
+// From products of queries and rows to scores in units of log2.
+constexpr float score_scale(const DecodeParams& p) {
+  return p.softmax_scale * p.kv_scale * kLog2e;
+}
 
 // The ring of copies as data. Block i lives in slot i % stages.
 struct PipelineSchedule {

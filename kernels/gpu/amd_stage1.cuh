@@ -51,7 +51,6 @@ template <int kTileN, int kStages, Wait kWait, class Pool, bool kMaths>
 __device__ void stage1_bh16(const DecodeParams& p, const KernelConfig& config) {
   using Tile = Bh16Tile<kTileN>;
   using Ring = CopyRing<kTileN, kStages, Pool>;
-  constexpr float kLog2e = 1.44269504f;
   constexpr AmdLayout kLayout = {kTileN, kStages};
   constexpr int kAhead = kStages - 1;
   constexpr int kYounger = kWait == Wait::kDrain ? 0 : kAhead;

@@ -43,7 +43,6 @@ __device__ float sum_class(const float* partial,
                            float max,
                            Float4 (&sum)[MergeSlice<kTiles>::kLoads]) {
   using Slice = MergeSlice<kTiles>;
-  constexpr float kLog2e = 1.44269504f;
   float weight_sum = 0;
   for (int s = first; s < splits; s += step * Slice::kBatch) {
     Float4 part[Slice::kBatch][Slice::kLoads];

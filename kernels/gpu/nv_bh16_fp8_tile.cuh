@@ -48,10 +48,7 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
       }
     }
     float factor[2];
-    for (int i = 0; i < 2; ++i) {  // the four lanes of a row
-      top[i] = fmaxf(top[i], __shfl_xor_sync(~0u, top[i], 1));
-      top[i] = fmaxf(top[i], __shfl_xor_sync(~0u, top[i], 2));
-    }
+    for (int i = 0; i < 2; ++i) top[i] = quad_max(top[i]);
     exchange_.largest(top);
     for (int i = 0; i < 2; ++i) {
       // The largest query becomes 2^14 to 2^15. Of a float's exponent fields `exponent`, 268 -

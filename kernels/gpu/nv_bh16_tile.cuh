@@ -2,14 +2,14 @@
 // The tile operations of a team of four warps over mma.sync m16n8k16: 16 rows of queries against
 // kTileN cached rows in shared memory.
 //   scores   each warp multiplies a quarter of the 576 columns, its queries in registers: 128 of
-//   the
-//            latent ones and 16 others; partial sums are added through shared memory, so that every
-//            warp holds all scores
+//            the latent ones and 16 others; partial sums are added through shared memory, so that
+//            every warp holds all scores
 //   output   each warp owns the same 128 of the 512 columns for all 16 rows
 // A KV row is read from memory once: the K tile is the V tile.
 #pragma once
 
 #include "kernels/bh16_layout.h"
+#include "kernels/gpu/nv_fragment.cuh"
 #include "kernels/gpu/nv_ptx.cuh"
 #include "kernels/gpu/nv_score_exchange.cuh"
 
@@ -31,13 +31,7 @@ class Bh16Tile {
   // other.
   static constexpr int kChains = kTileN == 16 ? 2 : 1;
 
-  // What this thread holds of each row: rows lane / 4 and lane / 4 + 8 of the group.
-  struct Rows {
-    static constexpr int kCount = 2;
-    float value[kCount];
-    __host__ __device__ float& operator[](int i) { return value[i]; }
-    __host__ __device__ const float& operator[](int i) const { return value[i]; }
-  };
+  using Rows = FragmentRows;
 
   // team_exchange: see ScoreExchange.
   __device__ Bh16Tile(float4* team_exchange, int barrier_id)
@@ -45,7 +39,7 @@ class Bh16Tile {
 
   __device__ static int lane() { return threadIdx.x % 32; }
   __device__ static int warp() { return threadIdx.x / 32 % kWarpsPerTeam; }
-  __device__ static int row_index(int i) { return lane() / 4 + 8 * i; }
+  __device__ static int row_index(int i) { return fragment_row(i); }
   __device__ static int first_column() { return warp() * kOwnColumns; }
 
   // O = 0, and the queries of the group; query[i]: row row_index(i), null behind its end. Of each
@@ -53,10 +47,9 @@ class Bh16Tile {
   // one kNextColumns further.
   template <int kLaneColumns = 2, int kNextColumns = 8>
   __device__ void load_queries(const uint16_t* const (&query)[2]) {
-    // Decided once: a test at each load would keep them from being in flight together.
-    const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
-    odd(query[0]) || odd(query[1]) ? load_pairs<false, kLaneColumns, kNextColumns>(query)
-                                   : load_pairs<true, kLaneColumns, kNextColumns>(query);
+    pairs_odd(query[0]) || pairs_odd(query[1])
+        ? load_pairs<false, kLaneColumns, kNextColumns>(query)
+        : load_pairs<true, kLaneColumns, kNextColumns>(query);
 #pragma unroll
     for (int t = 0; t < kOutputTiles; ++t) {
 #pragma unroll
@@ -117,10 +110,7 @@ class Bh16Tile {
 #pragma unroll
       for (int i = 0; i < 4; ++i) max[i / 2] = fmaxf(max[i / 2], score_[t][i]);
     }
-    for (int i = 0; i < 2; ++i) {  // the four lanes of a row
-      max[i] = fmaxf(max[i], __shfl_xor_sync(~0u, max[i], 1));
-      max[i] = fmaxf(max[i], __shfl_xor_sync(~0u, max[i], 2));
-    }
+    for (int i = 0; i < 2; ++i) max[i] = quad_max(max[i]);
     return max;
   }
 
@@ -168,12 +158,8 @@ class Bh16Tile {
   }
 
   // The row sums of the four lanes of a row.
-  __device__ static Rows total(Rows sum) {
-    for (int i = 0; i < 2; ++i) {
-      sum[i] += __shfl_xor_sync(~0u, sum[i], 1);
-      sum[i] += __shfl_xor_sync(~0u, sum[i], 2);
-    }
-    return sum;
+  __device__ static Rows total(const Rows& sum) {
+    return {{quad_sum(sum[0]), quad_sum(sum[1])}};
   }
 
   __device__ void rescale(const Rows& factor) {
@@ -229,20 +215,12 @@ class Bh16Tile {
   }
   template <int kTiles>
   __device__ void store(int i, float scale, int column, float* row) const {
-    // Neighbours swap pairs, so that the even lane has four columns of tile t and the odd one four
-    // of tile t + 1: half the stores.
-    const bool odd = lane() % 2 != 0;
-    auto* target = reinterpret_cast<float4*>(row + column + odd * 8 + lane() % 4 / 2 * 4);
+    auto* target = reinterpret_cast<float4*>(row + column + swapped_column());
 #pragma unroll
     for (int t = 0; t < kTiles; t += 2) {
-      const float2 even_pair = {scale * output_[t][2 * i], scale * output_[t][2 * i + 1]};
-      const float2 odd_pair = {scale * output_[t + 1][2 * i], scale * output_[t + 1][2 * i + 1]};
-      const float2 own = odd ? odd_pair : even_pair;
-      float2 other = odd ? even_pair : odd_pair;
-      other.x = __shfl_xor_sync(~0u, other.x, 1);
-      other.y = __shfl_xor_sync(~0u, other.y, 1);
-      const float4 value = odd ? make_float4(other.x, other.y, own.x, own.y)
-                               : make_float4(own.x, own.y, other.x, other.y);
+      const float4 value =
+          swap_pairs({scale * output_[t][2 * i], scale * output_[t][2 * i + 1]},
+                     {scale * output_[t + 1][2 * i], scale * output_[t + 1][2 * i + 1]});
       if (row != nullptr) target[t * 2] = value;
     }
   }
@@ -271,15 +249,6 @@ class Bh16Tile {
         query_[step][i] = load_pair<kAligned>(query[i % 2], column + i / 2 * kNextColumns);
       }
     }
-  }
-
-  // Two elements of a query row, 0 without a row.
-  template <bool kAligned>
-  __device__ static uint32_t load_pair(const uint16_t* row, int column) {
-    if (row == nullptr) return 0;
-    const uint16_t* pair = row + column;
-    if constexpr (kAligned) return *reinterpret_cast<const uint32_t*>(pair);
-    return pair[0] | uint32_t{pair[1]} << 16;
   }
 
   ScoreExchange<kScoreTiles> exchange_;

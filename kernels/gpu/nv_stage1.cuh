@@ -31,12 +31,6 @@ struct ConsumerPosition {
   }
 };
 
-// Scores are in units of log2 (stage1.h).
-__device__ inline float score_scale(const DecodeParams& p) {
-  constexpr float kLog2e = 1.44269504f;
-  return p.softmax_scale * p.kv_scale * kLog2e;
-}
-
 // One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
 __device__ void consume(Tile& tile,

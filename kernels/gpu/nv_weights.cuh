@@ -12,8 +12,7 @@ namespace mla::gpu {
 class Weights {
  public:
   __device__ explicit Weights(uint8_t* local)
-      : factors_(reinterpret_cast<float*>(local + WideLayout::factors()) +
-                 threadIdx.x % kWarpgroupThreads / 32 * 16 + threadIdx.x % 32 / 4),
+      : factors_(reinterpret_cast<float*>(local + WideLayout::factors()) + warpgroup_row(0)),
         base_(shared_address(local)) {}
 
   // By one thread, before any other use.

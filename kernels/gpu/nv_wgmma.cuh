@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "kernels/gpu/nv_fragment.cuh"
 #include "kernels/gpu/nv_ptx.cuh"
 #include "kernels/wide_layout.h"
 
@@ -12,8 +13,12 @@
 namespace mla::gpu {
 
 // ---- products: d (64 x 64, fp32) += a (64 x 16) * b (16 x 64) ----
-// d[4 * t + i] of a thread is row 16 * warp + lane / 4 + 8 * (i / 2), column 8 * t + lane % 4 * 2 +
+// d[4 * t + i] of a thread is row warpgroup_row(i / 2), column 8 * t + lane % 4 * 2 +
 // i % 2. Between begin_products() and wait_products() nothing else may touch d or a.
+
+__device__ inline int warpgroup_row(int i) {
+  return threadIdx.x % kWarpgroupThreads / 32 * 16 + fragment_row(i);
+}
 
 // A panel as an operand: 128-byte swizzle, 1024 bytes from eight rows to the next, and, where
 // columns are what a product makes, so many from a panel to the next.

@@ -11,14 +11,9 @@
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// The scores of a block for raise_max (stage1.h); rows lane / 4 and lane / 4 + 8 of the warp's.
+// The scores of a block for raise_max (stage1.h).
 struct ScoreTile {
-  struct Rows {
-    static constexpr int kCount = 2;
-    float value[kCount];
-    __host__ __device__ float& operator[](int i) { return value[i]; }
-    __host__ __device__ const float& operator[](int i) const { return value[i]; }
-  };
+  using Rows = FragmentRows;
 
   float (&score)[32];
   float factor;  // to units of log2; positive
@@ -41,14 +36,7 @@ struct ScoreTile {
     float max[4] = {score[0], score[1], score[2], score[3]};
 #pragma unroll
     for (int i = 4; i < 32; ++i) max[i % 4] = fmaxf(max[i % 4], score[i]);
-    Rows rows = {{fmaxf(max[0], max[1]), fmaxf(max[2], max[3])}};
-#pragma unroll
-    for (int distance = 1; distance <= 2; ++distance) {  // the four lanes of a row
-      for (int i = 0; i < 2; ++i) {
-        rows[i] = fmaxf(rows[i], __shfl_xor_sync(~0u, rows[i], distance));
-      }
-    }
-    return {{rows[0] * factor, rows[1] * factor}};
+    return {{quad_max(fmaxf(max[0], max[1])) * factor, quad_max(fmaxf(max[2], max[3])) * factor}};
   }
 
   // P = 2^(S - base) as pairs of bf16; returns this thread's share of the row sums.
@@ -87,11 +75,11 @@ class Scores {
         queries_(panel_operand(queries)),
         blocks_(work.walk.count()),
         first_masked_(work.first_masked),
-        scale_(p.softmax_scale * kLog2e) {
+        scale_(score_scale(p)) {
     const uint16_t* rows[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int row = first_row + first_row_of_thread() + 8 * i;
+      const int row = first_row + warpgroup_row(i);
       attended_[i] = work.attended(p, 0, row);
       rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
     }
@@ -116,41 +104,20 @@ class Scores {
     Rows factors;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const float sum = total(state_.sum[i]);
+      const float sum = quad_sum(state_.sum[i]);
       const bool empty = sum == 0.0f;
       factors[i] = empty ? 0.0f : 1.0f / sum;
       const float lse =
           empty ? -INFINITY : (state_.max[i] + log2_approx(sum)) * static_cast<float>(kLn2);
-      if (threadIdx.x % 4 == 0) results.store_lse(first_row_of_thread() + 8 * i, lse);
+      if (threadIdx.x % 4 == 0) results.store_lse(warpgroup_row(i), lse);
     }
     weights_.put_factors(blocks_, factors);
   }
 
  private:
-  static constexpr float kLog2e = 1.44269504f;
-  // Over the four lanes of a row.
-  __device__ static float total(float sum) {
-    sum += __shfl_xor_sync(~0u, sum, 1);
-    return sum + __shfl_xor_sync(~0u, sum, 2);
-  }
-
-  __device__ static int first_row_of_thread() {
-    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
-  }
-
   // rows: null where the group has none.
   __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
-    const auto odd = [](const uint16_t* row) { return reinterpret_cast<uintptr_t>(row) % 4 != 0; };
-    odd(rows[0]) || odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
-  }
-
-  // Two elements of a query row, 0 without a row.
-  template <bool kAligned>
-  __device__ static uint32_t load_pair(const uint16_t* row, int column) {
-    if (row == nullptr) return 0;
-    const uint16_t* pair = row + column;
-    if constexpr (kAligned) return *reinterpret_cast<const uint32_t*>(pair);
-    return pair[0] | uint32_t{pair[1]} << 16;
+    pairs_odd(rows[0]) || pairs_odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
   }
 
   template <bool kAligned>

@@ -53,14 +53,13 @@ class Values {
     Rows factors;
     weights_.take_factors(walk_.count(), &factors);
     rescale(factors);
-    const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + threadIdx.x % 32 / 4;
     const int column = half_ * kValueDim / 2;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (results.partial()) {
-        store_partial(i, results.row<float>(row + 8 * i), column);
+        store_partial(i, results.row<float>(warpgroup_row(i)), column);
       } else {
-        store_output(i, results.row<uint16_t>(row + 8 * i), column);
+        store_output(i, results.row<uint16_t>(warpgroup_row(i)), column);
       }
     }
   }
@@ -126,8 +125,8 @@ class Values {
         const float* o = sums(tile + t, i);
         pair[t] = pack_bf16(o[0], o[1]);
       }
-      swap_pairs<1>(pair, lane);
-      swap_pairs<2>(pair, lane);
+      transpose_pairs<1>(pair, lane);
+      transpose_pairs<2>(pair, lane);
       if (row == nullptr) continue;
       *reinterpret_cast<uint4*>(row + column + (tile + lane) * 8) = {
           pair[0], pair[1], pair[2], pair[3]};
@@ -136,7 +135,7 @@ class Values {
 
   // Transposes the pairs of lanes that differ in bit kBit.
   template <int kBit>
-  __device__ static void swap_pairs(uint32_t (&pair)[4], int lane) {
+  __device__ static void transpose_pairs(uint32_t (&pair)[4], int lane) {
     const bool high = (lane & kBit) != 0;
 #pragma unroll
     for (int t = 0; t < 4; ++t) {
@@ -149,19 +148,13 @@ class Values {
   }
 
   __device__ void store_partial(int i, float* row, int column) const {
-    // Neighbours swap pairs: the even lane has four columns of one tile, the odd one of the next.
-    const bool odd = threadIdx.x % 2 != 0;
-    column += odd * 8 + threadIdx.x % 4 / 2 * 4;
+    column += swapped_column();
 #pragma unroll
     for (int tile = 0; tile < kTiles; tile += 2) {
       const float* o = sums(tile, i);
-      const float2 own = odd ? float2{o[4], o[5]} : float2{o[0], o[1]};
-      float2 other = odd ? float2{o[0], o[1]} : float2{o[4], o[5]};
-      other.x = __shfl_xor_sync(~0u, other.x, 1);
-      other.y = __shfl_xor_sync(~0u, other.y, 1);
+      const float4 value = swap_pairs({o[0], o[1]}, {o[4], o[5]});
       if (row == nullptr) continue;
-      *reinterpret_cast<float4*>(row + column + tile * 8) =
-          odd ? float4{other.x, other.y, own.x, own.y} : float4{own.x, own.y, other.x, other.y};
+      *reinterpret_cast<float4*>(row + column + tile * 8) = value;
     }
   }
 
