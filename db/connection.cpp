@@ -28,9 +28,6 @@ constexpr int64_t kWorkPerKilobyte = 50;
 
 constexpr int kMaxValueBytes = 1 << 20;
 
-// A reader waits for no more than another's commit, unless there is a log to say who it waits for.
-constexpr int kProbeTimeoutMs = 500;
-
 // A connection belongs to one thread at a time; without this each column that is read takes a lock.
 constexpr int kOneThread = SQLITE_OPEN_NOMUTEX;
 
@@ -103,27 +100,30 @@ void Connection::open(OpenMode mode) {
       fail(std::string("cannot be created: ") + std::strerror(errno));
     }
   }
+  int os_error = 0;
   try {
     const int flags = mode == OpenMode::kReadOnly ? SQLite::OPEN_READONLY
                                                   : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    const bool reads = mode == OpenMode::kReadOnly;
-    db_ = std::make_unique<SQLite::Database>(
-        name, flags | kOneThread, reads ? kProbeTimeoutMs : kBusyTimeoutMs);
+    db_ = std::make_unique<SQLite::Database>(name, flags | kOneThread);
     harden();
+    errno = 0;
     try {
       db_->execAndGet("SELECT count(*) FROM sqlite_schema");
     } catch (const SQLite::Exception& e) {
-      // Whoever holds a lock that keeps readers out has a log; else the mount knows no locks.
-      if (!reads || e.getErrorCode() != SQLITE_BUSY || !has_log()) throw;
+      os_error = errno;
+      const bool no_locks = mode == OpenMode::kReadOnly && os_error == ENOLCK;
+      if (e.getErrorCode() != SQLITE_BUSY || no_locks) throw;
       db_->setBusyTimeout(kBusyTimeoutMs);
       db_->execAndGet("SELECT count(*) FROM sqlite_schema");
     }
     db_->setBusyTimeout(kBusyTimeoutMs);
   } catch (const SQLite::Exception& e) {
+    if (os_error == 0) os_error = errno;
     const int code = full_code(e);
-    const bool locked = e.getErrorCode() == SQLITE_BUSY && has_log();
-    if (mode == OpenMode::kReadWrite || locked || !lacks_sharing(code))
-      fail_sqlite(code, e.what(), errno);
+    // SQLite also takes a mount without locks for another's lock, and keeps no errno of that.
+    const bool no_locks = e.getErrorCode() == SQLITE_BUSY && os_error == ENOLCK;
+    if (mode == OpenMode::kReadWrite || !(no_locks || lacks_sharing(code)))
+      fail_sqlite(code, e.what(), os_error);
     open_immutable();
   }
 }

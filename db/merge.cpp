@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// In the protocol of a tuning whose key was taken by another one's evidence: whose it is.
+constexpr const char* kMerged = " merged=";
+
 std::string column_list(const Fields& row) {
   std::string list;
   for (const Field& field : row)
@@ -68,6 +71,7 @@ class Merger {
   Merged run() {
     source_id_ = c_.text("SELECT value FROM source.meta WHERE key = 'database_id'");
     newest_before_ = c_.integer("SELECT coalesce(max(id), 0) FROM main.winner");
+    newest_tuning_before_ = c_.integer("SELECT coalesce(max(id), 0) FROM main.tuning");
     map_rows("device", fields(DeviceInfo{}));
     map_rows("environment", fields(Environment{}));
     map_rows("run", fields(RunInfo{}));
@@ -119,14 +123,17 @@ class Merger {
                   {"protocol", protocol},
                   {"seed", integer(4)}};
     const int64_t run_id = integer(5), finished = integer(6);
-    // The same key with other evidence is another piece of work.
-    for (int copy = 1; const int64_t held = tuning_of(key); ++copy) {
-      if (holds_evidence(held, old)) {
-        ++merged_.tunings_known;
-        return remember("known_map", old, held);
-      }
-      key[3].value = protocol + " merged=" + source_id_ + "/" + std::to_string(copy);
+    const std::string measured = protocol.substr(0, protocol.find(kMerged));
+    key[3].value = measured;
+    for (const int64_t held : same_work(key)) {
+      if (!shares_evidence(held, old)) continue;
+      ++merged_.tunings_known;
+      return remember("known_map", old, held);
     }
+    // The same key with other evidence is another piece of work.
+    key[3].value = protocol;
+    for (int copy = 1; taken(key); ++copy)
+      key[3].value = measured + kMerged + source_id_ + "/" + std::to_string(copy);
     const int64_t id = find_or_begin_tuning(c_, key, run_id).id;
     remember("tuning_map", old, id);
     c_.execute("UPDATE main.tuning SET finished = " + std::to_string(finished) +
@@ -139,20 +146,46 @@ class Merger {
                std::to_string(id) + ")");
   }
 
-  int64_t tuning_of(const Fields& key) {
+  // Tunings that the target had before, of this key or merged into it under a name of their own.
+  std::vector<int64_t> same_work(const Fields& key) {
     SQLite::Statement& query = c_.statement(
-        "SELECT id FROM main.tuning WHERE device_id = ? AND environment_id = ? AND problem_id = ?"
-        " AND protocol = ? AND seed = ?");
+        "SELECT id FROM main.tuning WHERE device_id = ?1 AND environment_id = ?2 AND"
+        " problem_id = ?3 AND (protocol = ?4 OR instr(protocol, ?4 || ?6) = 1) AND seed = ?5 AND"
+        " id <= ?7");
     bind_fields(query, key);
-    return query.executeStep() ? query.getColumn(0).getInt64() : 0;
+    query.bind(6, kMerged);
+    query.bind(7, newest_tuning_before_);
+    std::vector<int64_t> list;
+    while (query.executeStep()) list.push_back(query.getColumn(0).getInt64());
+    return list;
   }
 
-  // Whether a tuning of the target is one of the source, with pooled answers and crossings since.
-  bool holds_evidence(int64_t target, int64_t source) {
+  bool taken(const Fields& key) {
+    SQLite::Statement& query = c_.statement(
+        "SELECT 1 FROM main.tuning WHERE device_id = ? AND environment_id = ? AND problem_id = ?"
+        " AND protocol = ? AND seed = ?");
+    bind_fields(query, key);
+    return query.executeStep();
+  }
+
+  // Whether a tuning of the target is one of the source, with pooled answers and crossings since in
+  // either.
+  bool shares_evidence(int64_t target, int64_t source) {
     const std::vector<std::string> held = winners("main", target);
     const std::vector<std::string> brought = winners("source", source);
     return rounds("main", target) == rounds("source", source) &&
-           std::includes(held.begin(), held.end(), brought.begin(), brought.end());
+           (brought.empty() ||
+            std::find_first_of(held.begin(), held.end(), brought.begin(), brought.end()) !=
+                held.end());
+  }
+
+  // The text of a winner row, equal for equal answers.
+  static std::string answer(const std::string& row) {
+    std::string columns;
+    for (const char* column :
+         {"gain", "p_value", "expected_us", "rounds", "wins", "verdict", "status"})
+      columns += ", " + row + "." + column;
+    return "printf('%.17g %.17g %.17g %d %d %s %s'" + columns + ")";
   }
 
   // Equal for equal rounds and times of a search and its final.
@@ -166,16 +199,13 @@ class Merger {
     return query.getColumn(0).getString();
   }
 
-  // One text a winner, sorted.
+  // One text a winner.
   std::vector<std::string> winners(const std::string& schema, int64_t tuning_id) {
-    SQLite::Statement& query = c_.statement(
-        "SELECT printf('%.17g %.17g %.17g %d %d %s %s', gain, p_value, expected_us, rounds, wins,"
-        " verdict, status) FROM " +
-        schema + ".winner WHERE tuning_id = ?");
+    SQLite::Statement& query = c_.statement("SELECT " + answer("w") + " FROM " + schema +
+                                            ".winner AS w WHERE tuning_id = ?");
     query.bind(1, tuning_id);
     std::vector<std::string> texts;
     while (query.executeStep()) texts.push_back(query.getColumn(0).getString());
-    std::sort(texts.begin(), texts.end());
     return texts;
   }
 
@@ -200,34 +230,49 @@ class Merger {
         " JOIN tuning_map AS t ON t.old = o.tuning_id"
         " JOIN candidate_map AS c ON c.old = o.candidate_id");
     // A known tuning may have met more of its neighbours' winners in the source.
-    c_.execute("INSERT OR IGNORE INTO main.loss (tuning_id, candidate_id, " + loss +
+    c_.execute("INSERT INTO main.loss (tuning_id, candidate_id, " + loss +
                ") SELECT t.new, c.new, " + loss +
                " FROM source.loss AS l JOIN (SELECT * FROM tuning_map UNION ALL"
                " SELECT * FROM known_map) AS t ON t.old = l.tuning_id"
-               " JOIN candidate_map AS c ON c.old = l.candidate_id");
+               " JOIN candidate_map AS c ON c.old = l.candidate_id"
+               " WHERE true ON CONFLICT (tuning_id, candidate_id) DO NOTHING");
+    // Nor need the target have every answer of one.
     c_.execute("INSERT INTO main.winner (tuning_id, config_id, default_id, finalist_id, " + winner +
                ") SELECT t.new, c.new, d.new, f.new, " + winner +
-               " FROM source.winner AS w JOIN tuning_map AS t ON t.old = w.tuning_id"
+               " FROM (SELECT *, row_number() OVER (PARTITION BY tuning_id, " + answer("s") +
+               " ORDER BY id) AS copy FROM source.winner AS s) AS w"
+               " JOIN (SELECT * FROM tuning_map UNION ALL"
+               " SELECT * FROM known_map) AS t ON t.old = w.tuning_id"
                " JOIN candidate_map AS c ON c.old = w.config_id"
                " JOIN candidate_map AS d ON d.old = w.default_id"
-               " JOIN candidate_map AS f ON f.old = w.finalist_id ORDER BY w.id");
+               " JOIN candidate_map AS f ON f.old = w.finalist_id"
+               " WHERE w.copy > (SELECT count(*) FROM main.winner AS m WHERE m.tuning_id = t.new"
+               "  AND " +
+               answer("m") + " = " + answer("w") + ") ORDER BY w.id");
   }
 
   // Shapes whose answer of before was overtaken by one of the source.
   void reconcile() {
     struct Pair {
       int64_t before, added, tuning_id;
-      bool same_environment;
+      bool apart;  // measured apart in one environment: rounds may be added
     };
     std::vector<Pair> pairs;
+    // Where the source has the answer of before as well, its own already counts that.
     SQLite::Statement& query = c_.statement(
-        "SELECT a.id, b.id, a.tuning_id, ta.environment_id = tb.environment_id FROM"
+        "SELECT a.id, b.id, a.tuning_id, ta.environment_id = tb.environment_id AND NOT EXISTS"
+        "  (SELECT 1 FROM known_map AS k JOIN main.tuning AS t ON t.id = k.new"
+        "   JOIN main.device AS d ON d.id = t.device_id"
+        "   WHERE d.hard_key = shape.hard_key AND t.problem_id = shape.problem_id) FROM"
         " (SELECT d.hard_key, t.problem_id, max(CASE WHEN w.id <= ?1 THEN w.id END) AS before,"
         "   max(w.id) AS added FROM main.winner AS w JOIN main.tuning AS t ON t.id = w.tuning_id"
         "   JOIN main.device AS d ON d.id = t.device_id GROUP BY d.hard_key, t.problem_id) AS shape"
         " JOIN main.winner AS a ON a.id = shape.before JOIN main.winner AS b ON b.id = shape.added"
         " JOIN main.tuning AS ta ON ta.id = a.tuning_id"
-        " JOIN main.tuning AS tb ON tb.id = b.tuning_id WHERE shape.added > ?1");
+        " JOIN main.tuning AS tb ON tb.id = b.tuning_id WHERE shape.added > ?1 AND NOT EXISTS"
+        "  (SELECT 1 FROM known_map AS k JOIN source.winner AS w ON w.tuning_id = k.old"
+        "   WHERE k.new = a.tuning_id AND " +
+        answer("w") + " = " + answer("a") + ")");
     query.bind(1, newest_before_);
     while (query.executeStep()) {
       pairs.push_back({query.getColumn(0).getInt64(),
@@ -238,15 +283,15 @@ class Merger {
     for (const Pair& pair : pairs) {
       const WinnerRecord before = load_winner_row(c_, pair.before);
       const WinnerRecord added = load_winner_row(c_, pair.added);
-      settle(before, added, pair.tuning_id, pair.same_environment);
+      settle(before, added, pair.tuning_id, pair.apart);
     }
   }
 
   void settle(WinnerRecord before,
               const WinnerRecord& added,
               int64_t tuning_id,
-              bool same_environment) {
-    const auto pooled = same_environment ? pool(before, added) : std::nullopt;
+              bool apart) {
+    const auto pooled = apart ? pool(before, added) : std::nullopt;
     if (pooled) {
       ++merged_.pooled;
       make_current(*pooled, tuning_id);
@@ -267,7 +312,7 @@ class Merger {
   Connection& c_;
   CandidateIds candidates_;
   std::string source_id_;
-  int64_t newest_before_ = 0;
+  int64_t newest_before_ = 0, newest_tuning_before_ = 0;
   Merged merged_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "db/seal.h"
 #include "kernels/error.h"
 
 namespace mla::db {
@@ -103,10 +104,11 @@ void migrate(Connection& c, int32_t from, int32_t to, std::span<const Migration>
 
 // A shipped file that is written again is no longer what was shipped.
 void break_seal(Connection& c) {
-  constexpr const char* kOfSealed = " FROM meta WHERE key IN ('content_sha256', 'file_check')";
+  const std::string of_sealed =
+      std::string(" FROM meta WHERE key IN ('content_sha256', '") + kSealKey + "')";
   bool sealed = false;
-  c.read([&] { sealed = c.integer(std::string("SELECT count(*)") + kOfSealed) > 0; });
-  if (sealed) c.write([&] { c.execute(std::string("DELETE") + kOfSealed); });
+  c.read([&] { sealed = c.integer("SELECT count(*)" + of_sealed) > 0; });
+  if (sealed) c.write([&] { c.execute("DELETE" + of_sealed); });
 }
 
 // The log lets readers go on during a commit and saves a sync per commit; losing the last commits

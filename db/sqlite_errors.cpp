@@ -39,8 +39,7 @@ bool lacks_sharing(int code) {
     case SQLITE_IOERR_SHMMAP:
       return true;
     default:
-      return (code & 0xFF) == SQLITE_CANTOPEN || (code & 0xFF) == SQLITE_READONLY ||
-             (code & 0xFF) == SQLITE_BUSY;
+      return (code & 0xFF) == SQLITE_CANTOPEN || (code & 0xFF) == SQLITE_READONLY;
   }
 }
 

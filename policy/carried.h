@@ -12,17 +12,13 @@
 
 #include "kernels/config.h"
 #include "kernels/space.h"
+#include "policy/wave_edge.h"
 
 namespace mla::policy {
 
 // In a carried configuration, splits above this are a number of workgroups. Above every legal split
 // count, and with as many workgroups again still within the bits of pack_config().
 inline constexpr int32_t kWorkgroupsMark = 2048;
-
-// Work items of stage 1 before any split.
-inline int64_t work_items(const Problem& problem, const KernelConfig& config) noexcept {
-  return problem.batch * row_groups(problem, config);
-}
 
 // The forms of `winner`, which was tuned at `from`; knobs that follow the default are 0.
 inline std::vector<KernelConfig> carried(KernelConfig winner,
@@ -38,7 +34,7 @@ inline std::vector<KernelConfig> carried(KernelConfig winner,
     return {winner};
   }
   std::vector<KernelConfig> forms = {winner};
-  const int64_t workgroups = winner.splits * work_items(from, winner);
+  const int64_t workgroups = winner.splits * unsplit_workgroups(from, winner);
   if (workgroups < kWorkgroupsMark) {
     winner.splits = kWorkgroupsMark + static_cast<int32_t>(workgroups);
     forms.push_back(winner);
@@ -51,9 +47,9 @@ inline KernelConfig at_shape(KernelConfig carried,
                              const KernelConfig& default_config,
                              const Problem& problem) noexcept {
   if (carried.splits > kWorkgroupsMark) {
-    const int64_t items = std::max<int64_t>(1, work_items(problem, carried));
+    const int64_t unsplit = std::max<int64_t>(1, unsplit_workgroups(problem, carried));
     carried.splits =
-        static_cast<int32_t>(std::max<int64_t>(1, (carried.splits - kWorkgroupsMark) / items));
+        static_cast<int32_t>(std::max<int64_t>(1, (carried.splits - kWorkgroupsMark) / unsplit));
     return carried;
   }
   if (carried.splits != 0) return carried;

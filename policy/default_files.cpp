@@ -15,12 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSystemFile = "mla-tune/tuned.db";
 
-std::string variable(const char* name, const char* otherwise) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? otherwise : value;
-}
-
-// The library or, where it is linked statically, the program.
+// The library or, where it is linked statically, the program. Empty where it cannot be told.
 fs::path this_binary() {
   Dl_info info{};
   std::error_code error;
@@ -39,6 +34,11 @@ void add_if_there(const fs::path& path, std::vector<fs::path>* found) {
 }
 
 }  // namespace
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? otherwise : value;
+}
 
 std::vector<std::string> split_paths(std::string_view list) {
   std::vector<std::string> paths;
@@ -59,14 +59,17 @@ std::vector<std::string> system_databases() {
     // The XDG specification: a relative path is to be ignored.
     if (folder.front() == '/') add_if_there(fs::path(folder) / kSystemFile, &found);
   }
-  add_if_there(this_binary().parent_path().parent_path() / "share" / kSystemFile, &found);
+  // Of an unknown binary it would be a file of the current folder, which anyone may have put there.
+  const fs::path binary = this_binary();
+  if (binary.is_absolute())
+    add_if_there(binary.parent_path().parent_path() / "share" / kSystemFile, &found);
   return {found.begin(), found.end()};
 }
 
 std::string user_database() {
-  std::string data = variable("XDG_DATA_HOME", "");
+  std::string data = variable("XDG_DATA_HOME");
   if (data.empty() || data.front() != '/') {
-    const std::string home = variable("HOME", "");
+    const std::string home = variable("HOME");
     if (home.empty()) return "";
     data = home + "/.local/share";
   }

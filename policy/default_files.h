@@ -9,6 +9,9 @@
 
 namespace mla::policy {
 
+// Of the environment; `otherwise` where it is unset or empty.
+std::string variable(const char* name, const char* otherwise = "");
+
 // The paths of a list that is joined by ':'.
 std::vector<std::string> split_paths(std::string_view list);
 

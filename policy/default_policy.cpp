@@ -3,21 +3,23 @@
 
 #include <algorithm>
 
-namespace mla::policy {
-namespace {
+#include "policy/wave_edge.h"
 
-// The largest of `legal` (ascending) that is at most `value`; the smallest where none is.
-int32_t lower_to_legal(const std::vector<int32_t>& legal, int32_t value) {
-  const auto above = std::upper_bound(legal.begin(), legal.end(), value);
-  return above == legal.begin() ? legal.front() : *(above - 1);
+namespace mla::policy {
+
+int32_t lowered_to(const std::vector<int32_t>& values, int64_t value) {
+  const auto above = std::upper_bound(values.begin(), values.end(), value);
+  return above == values.begin() ? values.front() : *(above - 1);
 }
+
+namespace {
 
 KernelConfig with_stage2_tiles(const Space& space, int32_t tiles, KernelConfig config) {
   const KnobRange& warps = space.range(Knob::kStage2Warps);
-  config.stage2_tiles = lower_to_legal(space.range(Knob::kStage2Tiles).legal, tiles);
+  config.stage2_tiles = lowered_to(space.range(Knob::kStage2Tiles).legal, tiles);
   const int32_t share =
       warps.over_tiles ? std::max(1, warps.neutral / config.stage2_tiles) : warps.neutral;
-  config.stage2_warps = lower_to_legal(warps.legal, share);
+  config.stage2_warps = lowered_to(warps.legal, share);
   return config;
 }
 
@@ -44,7 +46,7 @@ DefaultPolicy::DefaultPolicy(const Space& space)
   }
   const std::vector<int32_t>& splits = space.range(Knob::kSplits).legal;
   const int64_t most = std::min<int64_t>(compute_units_, splits.back());
-  for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lower_to_legal(splits, n));
+  for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lowered_to(splits, n));
   for (size_t k = 0; k < stage2_.size(); ++k) {
     const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_[0].front());
     stage2_[k] = {tiled.stage2_tiles, tiled.stage2_warps};
@@ -59,9 +61,8 @@ KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
     ++width;
   }
   KernelConfig config = neutral[width];
-  const int64_t groups = problem.batch * request_workgroups(problem, config);
   const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
-  const int64_t splits = std::clamp<int64_t>(compute_units_ / groups, 1, most);
+  const int64_t splits = std::clamp<int64_t>(compute_units_ / unsplit_workgroups(problem, config), 1, most);
   size_t k = 0;
   while (k + 1 < stage2_.size() && (tokens * problem.nhead << k) < compute_units_) ++k;
 

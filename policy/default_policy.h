@@ -19,6 +19,10 @@
 
 namespace mla::policy {
 
+// The largest of `values` (ascending, not empty) that is at most `value`; the smallest where none
+// is.
+int32_t lowered_to(const std::vector<int32_t>& values, int64_t value);
+
 class DefaultPolicy {
  public:
   explicit DefaultPolicy(const Space& space);

@@ -257,17 +257,20 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
     const int32_t largest = std::min<int32_t>(need.last_batch, batch);
     bound = std::max(bound, workspace_bytes(largest, need.q_len, need.nhead, need.splits));
   }
-  // The default's splits depend on the work items only, and are 1 from one item per CU on: within
-  // one count of row groups the most query rows need the most workspace.
-  const int32_t group_rows = space_.range(Knob::kGroupRows).legal.back();
+  // The default's splits depend on dtype, batch and row groups, and are 1 from one workgroup per CU
+  // on. Legal group rows are multiples of the fewest: between two multiples of those the splits stay
+  // the same, and the most query rows need the most workspace.
+  const int32_t step = space_.range(Knob::kGroupRows).legal.front();
   const int32_t most_rows = q_len * nhead;
-  for (int32_t rows = std::min(group_rows, most_rows);;
-       rows = std::min(rows + group_rows, most_rows)) {
+  Problem problem;
+  for (int32_t rows = std::min(step, most_rows);; rows = std::min(rows + step, most_rows)) {
+    problem.nhead = rows;
     for (int32_t b = 1; b <= std::min(batch, space_.device().compute_units); ++b) {
-      Problem problem;
       problem.batch = b;
-      problem.nhead = rows;
-      bound = std::max(bound, workspace_bytes(b, 1, rows, default_policy_(problem).splits));
+      for (const KvDtype dtype : {KvDtype::kBf16, KvDtype::kFp8}) {
+        problem.kv_dtype = dtype;
+        bound = std::max(bound, workspace_bytes(b, 1, rows, default_policy_(problem).splits));
+      }
     }
     if (rows == most_rows) return bound;
   }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "policy/settings.h"
 
-#include <cstdlib>
-
 #include "policy/default_files.h"
 
 namespace mla::policy {
 namespace {
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 void read_mode(Settings* settings) {
   const std::string mode = variable("MLA_TUNE_MODE");

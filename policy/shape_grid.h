@@ -20,6 +20,10 @@ struct GridPoint {
   int64_t seq_len = 0;
 };
 
+inline GridPoint grid_point(const Problem& problem) {
+  return {family_key(problem), problem.batch, problem.seq_len};
+}
+
 struct GridCell {
   ShapeKey family = kNoKey;
   // What the cell covers, both ends included.

@@ -12,6 +12,11 @@
 
 namespace mla::policy {
 
+// Workgroups of stage 1 where no request is split.
+inline int64_t unsplit_workgroups(const Problem& problem, const KernelConfig& config) noexcept {
+  return problem.batch * request_workgroups(problem, config);
+}
+
 // k x CUs < workgroups <= 1.1 x k x CUs for k = 1 or 2.
 constexpr bool past_wave_edge(int64_t workgroups, int64_t compute_units) noexcept {
   for (const int64_t full : {compute_units, 2 * compute_units}) {
@@ -25,8 +30,7 @@ inline bool past_wave_edge(const DeviceInfo& device,
                            const KernelConfig& config) noexcept {
   if (config.schedule == Schedule::kPersistent) return false;  // all workgroups run at once
   const int64_t splits = effective_splits(problem.seq_len, config.splits, config.tile_n);
-  return past_wave_edge(problem.batch * request_workgroups(problem, config) * splits,
-                        device.compute_units);
+  return past_wave_edge(unsplit_workgroups(problem, config) * splits, device.compute_units);
 }
 
 }  // namespace mla::policy

@@ -17,6 +17,7 @@ Budget::Budget(double budget_s,
                double reserved_share,
                bool in_order)
     : budget_s_(kUsableShare * budget_s),
+      reserved_share_(reserved_share),
       shapes_s_(budget_s_ * (1 - reserved_share)),
       in_order_(in_order),
       start_(Clock::now()) {
@@ -24,7 +25,8 @@ Budget::Budget(double budget_s,
 }
 
 void Budget::add(const std::vector<Problem>& problems) {
-  shapes_s_ = budget_s_;
+  const double used_s = elapsed_s();
+  shapes_s_ = used_s + (budget_s_ - used_s) * (1 - reserved_share_);
   weigh(problems);
 }
 

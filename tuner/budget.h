@@ -21,7 +21,7 @@ class Budget {
          double reserved_share = 0,
          bool in_order = false);
 
-  // More shapes behind the others, for which all of the budget that is left may be used.
+  // More shapes behind the others. Of the budget that is left the same share is reserved.
   void add(const std::vector<Problem>& problems);
 
   // End of the time that shape `index` may use, given that the shapes before it are done.
@@ -37,7 +37,8 @@ class Budget {
   void weigh(const std::vector<Problem>& problems);
 
   double budget_s_;  // without the share kept back
-  double shapes_s_;  // of it for the shapes
+  double reserved_share_;
+  double shapes_s_;  // of budget_s_, for the shapes
   bool in_order_;
   Clock::time_point start_;
   std::vector<double> flops_;

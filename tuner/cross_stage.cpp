@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "policy/selection.h"
 #include "tuner/grid_points.h"
 
 namespace mla::tuner {
@@ -61,8 +60,7 @@ void CrossStage::measure(Clock::time_point deadline,
              deadline,
              [&](int) { on_round(problem, counts_, false); },
              stop)) {
-      const bool held = loss.rounds > 0 && loss.loss <= policy::kLossBound;
-      ++(held ? counts_.held : counts_.lost);
+      ++(holds(loss) ? counts_.held : counts_.lost);
       losses_at(task.point).push_back(loss);
     }
   }

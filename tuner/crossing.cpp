@@ -5,6 +5,7 @@
 #include <map>
 
 #include "policy/carried.h"
+#include "policy/selection.h"
 #include "policy/shape_grid.h"
 #include "tuner/final.h"
 #include "tuner/guard.h"
@@ -37,6 +38,10 @@ double placebo_noise(const std::vector<db::RoundRecord>& rounds) {
 
 }  // namespace
 
+bool holds(const db::LossRecord& loss) {
+  return loss.rounds > 0 && loss.loss <= policy::kLossBound;
+}
+
 std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from) {
   std::vector<KernelConfig> configs;
   for (const KernelConfig& form : policy::carried(from.config, from.default_config, from.problem)) {
@@ -66,7 +71,7 @@ std::vector<CrossTask> plan_crossing(
     const std::function<bool(size_t point, const KernelConfig& config)>& known) {
   std::vector<policy::GridPoint> grid;
   for (const CrossPoint& point : points)
-    grid.push_back({family_key(point.problem), point.problem.batch, point.problem.seq_len});
+    grid.push_back(policy::grid_point(point.problem));
   std::map<size_t, std::vector<KernelConfig>> wanted;
   const auto want = [&](size_t at, const KernelConfig& config) {
     const CrossPoint& point = points[at];

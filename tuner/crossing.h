@@ -47,6 +47,9 @@ std::vector<CrossTask> plan_crossing(
     const Space& space,
     const std::function<bool(size_t point, const KernelConfig& config)>& known);
 
+// Whether a lookup may use the configuration there (policy/selection.h).
+bool holds(const db::LossRecord& loss);
+
 // The losses that the rounds show. A configuration without a whole set of rounds has 0 of them.
 std::vector<db::LossRecord> judge_crossing(const std::vector<KernelConfig>& configs,
                                            const std::vector<db::RoundRecord>& rounds);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "kernels/error.h"
+#include "tuner/rounds.h"
 
 namespace mla::tuner {
 namespace {
@@ -45,14 +46,14 @@ class DeviceSessions {
       : database_(database),
         run_(run),
         problems_(problems),
-        options_(options),
+        options_(usable_at(*sources.front(), options)),
         observer_(observer),
         stop_(stop) {
     for (const auto& source : sources) alive_.push_back(source.get());
   }
 
   SessionResult run() {
-    result_.shapes.resize(problems_.size());
+    for (const Problem& problem : problems_) result_.shapes.emplace_back().problem = problem;
     Indices pending(problems_.size());
     std::iota(pending.begin(), pending.end(), size_t{0});
     while (!pending.empty() && !alive_.empty()) pending = tune(pending);
@@ -84,12 +85,16 @@ class DeviceSessions {
     std::vector<CandidateSource*> kept;
     for (size_t device = 0; device < results.size(); ++device) {
       const SessionResult& result = results[device];
-      const bool lost = !result.lost_device.empty();
-      if (!lost) kept.push_back(alive_[device]);
-      for (size_t i = 0; i < result.shapes.size(); ++i) {
-        const ShapeResult& shape = result.shapes[i];
-        result_.shapes[shares[device][i]] = shape;
-        if (lost && shape.text == result.lost_device) left.push_back(shares[device][i]);
+      if (result.lost_device.empty()) kept.push_back(alive_[device]);
+      for (size_t i = 0; i < shares[device].size(); ++i) {
+        ShapeResult& shape = result_.shapes[shares[device][i]];
+        if (i < result.shapes.size()) {
+          shape = result.shapes[i];
+        } else {
+          shape.status = ShapeStatus::kFailed;
+          shape.text = result.lost_device;
+          left.push_back(shares[device][i]);
+        }
       }
       add_counts(result);
     }
@@ -148,27 +153,46 @@ class DeviceSessions {
     return run_session(source, &store, run_, shapes_of(share), options, forward, stop);
   }
 
-  // Every shape is finished by now: a session over all of them measures what lies between.
-  void cross(const Indices& answered) {
+  // What lies between shapes that are finished. Where a device is lost the next one goes on.
+  void cross(Indices finished) {
+    while (!alive_.empty()) {
+      const SessionResult result = cross_one(*alive_.front(), finished);
+      for (size_t i = finished.size(); i < result.shapes.size(); ++i) {
+        finished.push_back(result_.shapes.size());
+        result_.shapes.push_back(result.shapes[i]);  // that it has added
+      }
+      CrossingCounts& crossing = result_.crossing;
+      crossing.planned = crossing.held + crossing.lost + result.crossing.planned;
+      crossing.held += result.crossing.held;
+      crossing.lost += result.crossing.lost;
+      result_.refine.tuned += result.refine.tuned;
+      result_.refine.left = result.refine.left;
+      result_.robust = result.robust;
+      result_.lost_device = result.lost_device;
+      add_counts(result);
+      if (result.lost_device.empty()) return;
+      alive_.erase(alive_.begin());
+    }
+  }
+
+  SessionResult cross_one(CandidateSource& source, const Indices& finished) {
     SessionOptions options = options_;
+    options.outlive_device = true;
     options.budget_s = budget_left_s(1);
     db::Store store = db::Store::open(database_, db::OpenMode::kReadWrite);
+    const size_t known = result_.shapes.size();
     const auto forward = [&](const ProgressEvent& event) {
-      const bool known = event.kind == ProgressEvent::Kind::kShapeSkipped ||
-                         event.kind == ProgressEvent::Kind::kShapeEnd;
-      if (!observer_ || known) return;
+      const bool added = event.shape >= finished.size();
+      const bool ends = event.kind == ProgressEvent::Kind::kShapeSkipped ||
+                        event.kind == ProgressEvent::Kind::kShapeEnd;
+      if (!observer_ || (ends && !added)) return;
       ProgressEvent of_all = event;
+      of_all.shape = added ? known + event.shape - finished.size() : finished[event.shape];
+      of_all.shapes = known + event.shapes - finished.size();
       of_all.elapsed_s = elapsed_s();
       observer_(of_all);
     };
-    const SessionResult result =
-        run_session(*alive_.front(), &store, run_, shapes_of(answered), options, forward, stop_);
-    for (size_t i = answered.size(); i < result.shapes.size(); ++i)
-      result_.shapes.push_back(result.shapes[i]);  // that it has added
-    result_.crossing = result.crossing;
-    result_.refine = result.refine;
-    result_.robust = result.robust;
-    add_counts(result);
+    return run_session(source, &store, run_, shapes_of(finished), options, forward, stop_);
   }
 
   void add_counts(const SessionResult& result) {
@@ -179,16 +203,14 @@ class DeviceSessions {
 
   std::vector<Problem> shapes_of(const Indices& indices) const {
     std::vector<Problem> shapes;
-    for (const size_t index : indices) shapes.push_back(problems_[index]);
+    for (const size_t index : indices) shapes.push_back(result_.shapes[index].problem);
     return shapes;
   }
-
-  using Clock = std::chrono::steady_clock;
 
   const std::string& database_;
   const db::RunInfo& run_;
   const std::vector<Problem>& problems_;
-  const SessionOptions& options_;
+  const SessionOptions options_;
   const std::function<void(const ProgressEvent&)>& observer_;
   const std::atomic<bool>& stop_;
   const Clock::time_point start_ = Clock::now();

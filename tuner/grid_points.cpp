@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "policy/default_policy.h"
-#include "policy/selection.h"
 #include "policy/shape_grid.h"
 
 namespace mla::tuner {
@@ -39,7 +38,7 @@ bool loses(const CrossPoint& from,
     for (const db::LossRecord& loss : losses_there) {
       if (loss.config != config) continue;
       measured = true;
-      if (loss.rounds > 0 && loss.loss <= policy::kLossBound) return false;
+      if (holds(loss)) return false;
     }
   }
   return measured;
@@ -100,7 +99,7 @@ std::vector<Problem> disagreement_points(
   std::vector<policy::GridPoint> grid;
   std::unordered_set<Problem> known;
   for (const CrossPoint& point : points) {
-    grid.push_back({family_key(point.problem), point.problem.batch, point.problem.seq_len});
+    grid.push_back(policy::grid_point(point.problem));
     known.insert(point.problem);
   }
   std::vector<Problem> wanted;

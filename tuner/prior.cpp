@@ -51,10 +51,11 @@ double sum(const Terms& cost, const Terms& terms) {
 }
 
 std::vector<Timing> fastest_by_splits(const std::vector<Timing>& timings) {
-  std::map<std::tuple<std::string, int32_t, Schedule>, Timing> fastest;
+  std::map<std::tuple<std::string, int32_t, Schedule, int32_t>, Timing> fastest;
   for (const Timing& timing : timings) {
+    const KernelConfig& config = timing.config;
     const auto key =
-        std::tuple(to_text(timing.problem), timing.config.splits, timing.config.schedule);
+        std::tuple(to_text(timing.problem), config.splits, config.schedule, config.group_rows);
     const auto [found, fresh] = fastest.try_emplace(key, timing);
     if (!fresh && timing.time_us < found->second.time_us) found->second = timing;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/shape_key.h"
 #include "tuner/search.h"
 
 namespace mla::tuner {
@@ -21,8 +22,12 @@ void SeedBook::add_stored(const db::Store& store) {
 
 void SeedBook::add(const db::WinnerRecord& winner) {
   if (winner.verdict == db::Verdict::kFailed) return;
-  known_.push_back({winner.problem, winner.finalist, winner.default_config});
-  families_.insert(family_key(winner.problem));
+  const KnownWinner known = {winner.problem, winner.finalist, winner.default_config};
+  const auto [place, fresh] = places_.try_emplace(winner.problem, known_.size());
+  if (fresh)
+    known_.push_back(known);
+  else
+    known_[place->second] = known;
   const std::vector<Timing> timings = {{winner.problem, winner.default_config, winner.default_us},
                                        {winner.problem, winner.config, winner.expected_us}};
   add(timings);
@@ -39,7 +44,10 @@ void SeedBook::add(const std::vector<Timing>& timings) {
 std::vector<KernelConfig> SeedBook::seeds_for(const Problem& problem, uint64_t seed) const {
   std::vector<KernelConfig> seeds =
       seed_configs(source_.space(), problem, known_, prior_ ? &*prior_ : nullptr, kSmallSeeds);
-  if (families_.count(family_key(problem)) != 0) return seeds;
+  const auto of_family = [family = family_key(problem)](const KnownWinner& known) {
+    return family_key(known.problem) == family;
+  };
+  if (std::any_of(known_.begin(), known_.end(), of_family)) return seeds;
   std::vector<KernelConfig> sample = source_.list(problem).configs;
   shuffle(&sample, seed);
   if (sample.size() > kFamilySample) sample.resize(kFamilySample);

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <optional>
-#include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "db/store.h"
-#include "kernels/shape_key.h"
 #include "tuner/seeds.h"
 #include "tuner/source.h"
 
@@ -20,6 +19,7 @@ class SeedBook {
 
   // Everything of this device.
   void add_stored(const db::Store& store);
+  // In place of an earlier one of its shape.
   void add(const db::WinnerRecord& winner);
   // The prior is fitted again whenever half as many times more are known.
   void add(const std::vector<Timing>& timings);
@@ -29,8 +29,8 @@ class SeedBook {
 
  private:
   const CandidateSource& source_;
-  std::vector<KnownWinner> known_;
-  std::set<ShapeKey> families_;  // of known_
+  std::vector<KnownWinner> known_;              // one a shape
+  std::unordered_map<Problem, size_t> places_;  // in known_
   std::vector<Timing> timings_;
   size_t fitted_ = 0;  // timings behind the prior
   std::optional<Prior> prior_;

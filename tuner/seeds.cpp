@@ -7,6 +7,7 @@
 #include "kernels/shape_key.h"
 #include "policy/carried.h"
 #include "policy/default_policy.h"
+#include "policy/wave_edge.h"
 
 namespace mla::tuner {
 namespace {
@@ -17,11 +18,8 @@ constexpr size_t kNeighbours = 6;
 // Split counts that the prior adds to one configuration.
 constexpr size_t kPriorSplits = 3;
 
-// The largest searched value that is at most `value`; the smallest where none is.
-int32_t lower_to_searched(const Space& space, int64_t value) {
-  const std::vector<int32_t>& values = space.range(Knob::kSplits).search;
-  const auto above = std::upper_bound(values.begin(), values.end(), value);
-  return above == values.begin() ? values.front() : *(above - 1);
+int32_t searched_splits(const Space& space, int64_t most) {
+  return policy::lowered_to(space.range(Knob::kSplits).search, most);
 }
 
 double octaves(double a, double b) {
@@ -73,7 +71,7 @@ class Collection {
   // Split counts above the block count run as that many, and without splits there is no stage 2.
   void make_distinct(KernelConfig* config) const {
     const int64_t blocks = std::max<int64_t>(1, block_count(problem_.seq_len, config->tile_n));
-    if (config->splits > blocks) config->splits = lower_to_searched(space_, blocks);
+    if (config->splits > blocks) config->splits = searched_splits(space_, blocks);
     if (config->splits > 1) return;
     config->stage2_tiles = space_.range(Knob::kStage2Tiles).neutral;
     config->stage2_warps = space_.range(Knob::kStage2Warps).neutral;
@@ -94,8 +92,9 @@ KernelConfig with_group_rows(const Space& space,
   KernelConfig config = space.neutral(group_rows);
   config.stage2_tiles = base.stage2_tiles;
   config.stage2_warps = base.stage2_warps;
-  const int64_t items = std::max<int64_t>(1, policy::work_items(problem, config));
-  config.splits = lower_to_searched(space, base.splits * policy::work_items(problem, base) / items);
+  const int64_t workgroups = base.splits * policy::unsplit_workgroups(problem, base);
+  config.splits = searched_splits(
+      space, workgroups / std::max<int64_t>(1, policy::unsplit_workgroups(problem, config)));
   return config;
 }
 
@@ -121,9 +120,9 @@ void add_full_waves(const Space& space,
                     const Problem& problem,
                     KernelConfig base,
                     Collection* seeds) {
-  const int64_t items = std::max<int64_t>(1, policy::work_items(problem, base));
+  const int64_t unsplit = std::max<int64_t>(1, policy::unsplit_workgroups(problem, base));
   for (const int64_t waves : {1, 2}) {
-    base.splits = lower_to_searched(space, waves * space.device().compute_units / items);
+    base.splits = searched_splits(space, waves * space.device().compute_units / unsplit);
     seeds->add(base);
   }
 }

@@ -20,7 +20,7 @@ constexpr int kRefinePasses = 3;
 bool has_cells(const std::vector<Problem>& problems) {
   std::vector<policy::GridPoint> points;
   for (const Problem& problem : problems)
-    points.push_back({family_key(problem), problem.batch, problem.seq_len});
+    points.push_back(policy::grid_point(problem));
   bool any = false;
   policy::for_each_cell(points, [&](const policy::GridCell&) { any = true; });
   return any;
@@ -39,33 +39,31 @@ class Session {
         store_(store),
         run_(run),
         problems_(problems),
-        options_(options),
+        options_(usable_at(source, options)),
         observer_(observer),
         stop_(stop),
-        small_(options.small_search && options.only.empty() && source.recorded_problems().empty()),
         budget_(options.budget_s,
                 problems,
-                options.cross && has_cells(problems) ? crossing_share(options) : 0,
-                small_),
-        stage_(meter_, store, options),
+                options.cross && has_cells(problems) ? crossing_share(options_) : 0,
+                options_.small_search),
+        stage_(meter_, store, options_),
         seeds_(source) {}
 
   SessionResult tune_all() {
     if (store_ != nullptr) {
       run_id_ = store_->begin_run(run_);
       find_finished();
-      if (small_) seeds_.add_stored(*store_);
+      if (options_.small_search) seeds_.add_stored(*store_);
     }
     SessionResult result;
-    tune_each(&result);
-    if (options_.cross) {
-      stage_.add_stored();
-      cross();
-      if (options_.refine) refine(&result);
-      result.crossing = stage_.counts();
-      result.robust = stage_.choose_plans();
-      for (const RobustPlan& plan : result.robust) keep_plan(plan.winner);
+    try {
+      for (size_t i = 0, given = problems_.size(); i < given; ++i) result.shapes.push_back(tune(i));
+      if (options_.cross) follow_shapes(&result);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kDevice || !options_.outlive_device) throw;
+      result.lost_device = error.what();
     }
+    result.crossing = stage_.counts();
     result.samples_measured = meter_.samples_measured;
     result.samples_reused = meter_.samples_reused;
     result.device = meter_.device;
@@ -74,16 +72,12 @@ class Session {
   }
 
  private:
-  void tune_each(SessionResult* result) {
-    try {
-      for (size_t i = 0; i < problems_.size(); ++i) result->shapes.push_back(tune(i));
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kDevice || !options_.outlive_device) throw;
-      result->lost_device = error.what();
-      while (result->shapes.size() < problems_.size())
-        result->shapes.push_back(
-            {problems_[result->shapes.size()], ShapeStatus::kFailed, {}, error.what()});
-    }
+  void follow_shapes(SessionResult* result) {
+    stage_.add_stored();
+    cross();
+    if (options_.refine) refine(result);
+    result->robust = stage_.choose_plans();
+    for (const RobustPlan& plan : result->robust) keep_plan(plan.winner);
   }
 
   // What was finished on this device, or on another of the same hard fields, under the same key.
@@ -116,7 +110,7 @@ class Session {
     emit(index, &end);
     if (result.answered()) {
       stage_.add(result.winner, tuning.id);
-      if (small_) seeds_.add(result.winner);
+      if (options_.small_search) seeds_.add(result.winner);
     }
     return result;
   }
@@ -135,11 +129,12 @@ class Session {
         problem,
         options_,
         limits,
-        small_ ? seeds_.seeds_for(problem, options_.seed) : std::vector<KernelConfig>{},
+        options_.small_search ? seeds_.seeds_for(problem, options_.seed)
+                              : std::vector<KernelConfig>{},
         [this, index](ProgressEvent* event) { emit(index, event); },
         stop_);
     ShapeResult result = tuning.run();
-    if (small_) seeds_.add(tuning.timings());
+    if (options_.small_search) seeds_.add(tuning.timings());
     if (result.status == ShapeStatus::kDone && store_ != nullptr)
       store_->finish_tuning(tuning_id, result.winner);
     return result;
@@ -182,18 +177,18 @@ class Session {
 
   void refine(SessionResult* result) {
     for (int pass = 0; pass < kRefinePasses; ++pass) {
-      const std::vector<Problem> added = stage_.disagreements();
-      result->refine.left = static_cast<int64_t>(added.size());
-      if (added.empty() || stop_ || Clock::now() >= budget_.end()) return;
-      const size_t first = problems_.size();
-      problems_.insert(problems_.end(), added.begin(), added.end());
+      std::vector<Problem> added = stage_.disagreements();
+      std::erase_if(added, [&](const Problem& problem) {  // tried without an answer
+        return std::find(problems_.begin(), problems_.end(), problem) != problems_.end();
+      });
+      if (added.empty() || stop_ || Clock::now() >= budget_.end()) break;
       budget_.add(added);
-      for (size_t i = first; i < problems_.size(); ++i) {
-        const ShapeResult shape = tune(i);
+      for (const Problem& problem : added) {
+        problems_.push_back(problem);
+        const ShapeResult shape = tune(problems_.size() - 1);
         if (!shape.answered()) continue;
         result->shapes.push_back(shape);
         ++result->refine.tuned;
-        --result->refine.left;
       }
       cross();
     }
@@ -227,10 +222,9 @@ class Session {
   db::Store* store_;
   const db::RunInfo& run_;
   std::vector<Problem> problems_;
-  const SessionOptions& options_;
+  const SessionOptions options_;
   const std::function<void(const ProgressEvent&)>& observer_;
   const std::atomic<bool>& stop_;
-  const bool small_;                               // searches begin at what is known
   std::unordered_map<Problem, int64_t> finished_;  // tuning ids
   Budget budget_;
   CrossStage stage_;

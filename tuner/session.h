@@ -38,16 +38,19 @@ struct SessionOptions {
   std::function<std::optional<double>(const Problem&, const KernelConfig&)> estimate_us;
   // For every batch that was tuned at all of these also a plan for unknown lengths; empty: none.
   std::vector<LengthShare> lengths;
-  // Begins at winners of shapes nearby instead of a sample of the space (seeds.h). Not with `only`,
-  // and not for a recording, which has times of a few configurations.
+  // Begins at winners of shapes nearby instead of a sample of the space (seeds.h).
   bool small_search = false;
   // Tunes further shapes where two neighbouring winners lose to each other (grid_points.h).
   bool refine = false;
   // False leaves out what needs the winners of several shapes: crossings, plans and refinement.
   bool cross = true;
-  // True: where the device is lost, the shapes that are left have failed; false: Error(kDevice).
+  // True: where the device is lost, the result is what was done before; false: Error(kDevice).
   bool outlive_device = false;
 };
+
+// The options as a session follows them: no small search with `only`, nor of a recording, which has
+// times of a few configurations.
+SessionOptions usable_at(const CandidateSource& source, SessionOptions options);
 
 // The share of the budget for winners at neighbouring shapes: at most eight of those and fifteen
 // rounds a shape, beside searches and finals of several hundred samples. More beside small
@@ -57,7 +60,8 @@ double crossing_share(const SessionOptions& options);
 // Throws Error(kUsage) for a baseline that is none, or rounds that no guard can decide by.
 void require_usable(const SessionOptions& options);
 
-// Every option that changes what is measured, as canonical text (TuningKey::protocol).
+// Every option that changes what is measured, as canonical text (TuningKey::protocol); of options
+// that a session follows.
 std::string protocol_text(const SessionOptions& options);
 
 struct ProgressEvent {
@@ -109,7 +113,7 @@ struct CrossingCounts {
 // Shapes that the session added where winners lose to each other.
 struct RefineCounts {
   int64_t tuned = 0;
-  int64_t left = 0;  // that the budget or a stop left out
+  int64_t left = 0;  // without an answer: left out by the budget or a stop, or failed
 };
 
 // Wall time inside the source: launches, cache flushes, checks, and the exchange with a worker.
@@ -132,7 +136,7 @@ struct RobustPlan {
 };
 
 struct SessionResult {
-  std::vector<ShapeResult> shapes;
+  std::vector<ShapeResult> shapes;  // in the order asked for, then those that were added and answered
   std::vector<RobustPlan> robust;
   CrossingCounts crossing;  // planned - held - lost were left out by the budget or a stop
   RefineCounts refine;

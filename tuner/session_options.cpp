@@ -18,6 +18,12 @@ constexpr double kSmallCrossingShare = 0.4;
 
 }  // namespace
 
+SessionOptions usable_at(const CandidateSource& source, SessionOptions options) {
+  options.small_search =
+      options.small_search && options.only.empty() && source.recorded_problems().empty();
+  return options;
+}
+
 double crossing_share(const SessionOptions& options) {
   return options.small_search || !options.lengths.empty() ? kSmallCrossingShare : kCrossingShare;
 }

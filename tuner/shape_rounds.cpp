@@ -53,7 +53,7 @@ std::vector<KernelConfig> ShapeTuning::unmeasured_neighbours(const KernelConfig&
     return measured_.count(config) != 0 || admission_.dropped(config);
   };
   std::vector<KernelConfig> near;
-  if (!seeds_.empty()) {
+  if (options_.small_search) {
     near = near_configs(meter_.source.space(), problem_, center);
     std::erase_if(near, known);
     return near;
@@ -78,7 +78,7 @@ bool ShapeTuning::add_neighbours(int32_t rung, std::vector<KernelConfig>* live) 
   const size_t before = live->size();
   for (const KernelConfig& config : added)
     if (present.count(config) == 0) live->push_back(config);
-  if (!seeds_.empty()) eligible_.insert(added.begin(), added.end());
+  if (options_.small_search) eligible_.insert(added.begin(), added.end());
   visited_ += live->size() - before;
   return live->size() > before;
 }

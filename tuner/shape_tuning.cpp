@@ -139,8 +139,11 @@ std::vector<KernelConfig> ShapeTuning::choose_population() {
   visits_ = candidates();
   std::vector<KernelConfig> stored = stored_population(db::Phase::kSearch, kFirstRung);
   if (stored.empty()) stored = stored_population(db::Phase::kSemifinal, 0);
+  population_ = visits_.size();
   if (stored.empty()) stored = admit_candidates(visits_);
-  visited_ = stored.size();
+  // The seeds of the process that chose a stored population may have been others.
+  if (options_.small_search) eligible_.insert(stored.begin(), stored.end());
+  population_ = visited_ = stored.size();
   return stored;
 }
 
@@ -155,9 +158,9 @@ std::vector<KernelConfig> ShapeTuning::stored_population(db::Phase phase, int32_
 
 // In the order in which time is spent on them. Baselines run in every round anyway.
 std::vector<KernelConfig> ShapeTuning::candidates() {
-  std::vector<KernelConfig> configs = seeds_.empty() ? options_.only : seeds_;
-  if (!seeds_.empty()) {
-    eligible_.insert(default_config_);
+  std::vector<KernelConfig> configs = options_.small_search ? seeds_ : options_.only;
+  if (options_.small_search) {
+    for (const Baseline& baseline : baselines_) eligible_.insert(baseline.config);
   } else if (configs.empty()) {
     Space::Listing listing = meter_.source.list(problem_);
     for (const auto& [constraint, count] : listing.pruned) pruned_ += count;
@@ -168,7 +171,7 @@ std::vector<KernelConfig> ShapeTuning::candidates() {
   for (const Baseline& baseline : baselines_) seen.insert(baseline.config);
   eligible_.insert(configs.begin(), configs.end());
   std::erase_if(configs, [&](const KernelConfig& config) { return !seen.insert(config).second; });
-  if (!seeds_.empty()) return configs;  // in the order of the guesses
+  if (options_.small_search) return configs;  // in the order of the guesses
   shuffle(&configs, options_.seed);
   if (options_.estimate_us) order_by_estimate(&configs);
   const KernelConfig levers = policy::all_levers(meter_.source.space(), problem_);
@@ -198,8 +201,8 @@ size_t ShapeTuning::unvisited() const {
 // 0: no limit.
 size_t ShapeTuning::most_configs() const {
   const auto asked = static_cast<size_t>(options_.max_configs);
-  if (seeds_.empty()) return asked;
-  const size_t small = seeds_.size() + kSmallSteps;
+  if (!options_.small_search) return asked;
+  const size_t small = population_ + kSmallSteps;
   return asked == 0 ? small : std::min(asked, small);
 }
 
@@ -215,7 +218,7 @@ std::vector<KernelConfig> ShapeTuning::admit_candidates(
   // A population may take half of what is left of the search, its admission a third of that time;
   // the rest is for the neighbours of the best.
   size_t most = candidates.size();
-  if (!seeds_.empty()) {
+  if (options_.small_search) {
     most = std::min(most, unvisited());
   } else if (most > unvisited()) {
     most = (unvisited() + 1) / 2;

@@ -33,8 +33,8 @@ class ShapeTuning {
  public:
   using Emit = std::function<void(ProgressEvent*)>;
 
-  // `seeds`: what a small search begins with; empty: the whole space is searched. `emit` completes
-  // an event with what the session knows and hands it on. `store` may be null.
+  // `seeds`: what a small search begins with. `emit` completes an event with what the session knows
+  // and hands it on. `store` may be null.
   ShapeTuning(SourceMeter& meter,
               db::Store* store,
               int64_t tuning_id,
@@ -126,6 +126,7 @@ class ShapeTuning {
   std::unordered_set<KernelConfig> measured_;
   std::vector<KernelConfig> visits_;  // every candidate, in the order in which time goes into them
   size_t visited_ = 0;                // of them
+  size_t population_ = 0;             // the first of these
   Clock::time_point search_deadline_ = Clock::time_point::max();
   Clock::time_point final_start_ =
       Clock::time_point::max();  // latest that leaves time for a verdict

@@ -133,6 +133,57 @@ BOOST_AUTO_TEST_CASE(a_source_is_known_after_its_answer_was_pooled_and_its_shape
   }
 }
 
+// In turn: the answer came to the source and was pooled there with a third file's.
+BOOST_AUTO_TEST_CASE(rounds_that_come_back_from_another_file_do_not_count_twice) {
+  const std::string other = directory.file("other.db");
+  WinnerRecord more = winner(8, 30, 24);
+  more.default_us = 110;
+  tune(target, winner(8));
+  tune(other, more);
+  merge(target, source);
+  BOOST_TEST(merge(other, source).pooled == 1);
+  const Merged back = merge(source, target);
+  BOOST_TEST(back.tunings_known == 1);
+  BOOST_TEST(back.tunings_added == 1);
+  BOOST_TEST(answer().rounds == 45);
+  BOOST_TEST(exported(target) == exported(source));
+  BOOST_TEST(merge(source, target).tunings_added == 0);
+  BOOST_TEST(merge(other, target).tunings_added == 0);
+  BOOST_TEST(answer().rounds == 45);
+  expect_sound();
+}
+
+BOOST_AUTO_TEST_CASE(rounds_that_were_pooled_into_an_answer_of_the_source_do_not_count_twice) {
+  WinnerRecord more = winner(8, 30, 24);
+  more.default_us = 110;
+  tune(target, winner(8));
+  tune(source, more);
+  BOOST_TEST(merge(target, source).pooled == 1);
+  const Merged back = merge(source, target);
+  BOOST_TEST(back.tunings_known == 1);
+  BOOST_TEST(back.tunings_added == 1);
+  BOOST_TEST(answer().rounds == 45);
+  BOOST_TEST(merge(target, source).tunings_added == 0);
+  expect_sound();
+}
+
+BOOST_AUTO_TEST_CASE(answers_that_both_count_the_same_rounds_are_not_pooled) {
+  const std::string other = directory.file("other.db"), third = directory.file("third.db");
+  WinnerRecord more = winner(8, 30, 24), most = winner(8, 60, 48);
+  more.default_us = 110;
+  most.default_us = 120;
+  tune(target, winner(8));
+  tune(other, more);
+  tune(third, most);
+  merge(target, source);
+  merge(other, target);
+  merge(third, source);
+  const Merged merged = merge(source, target);
+  BOOST_TEST(merged.pooled == 0);
+  BOOST_TEST(merged.agreed == 1);
+  BOOST_TEST(answer().rounds == 75);
+}
+
 BOOST_AUTO_TEST_CASE(losses_that_a_known_tuning_gained_in_the_source_are_added) {
   tune(source, winner(8));
   merge(source, target);

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 
 #include "db/ship.h"
 #include "db/snapshot.h"
@@ -20,9 +21,10 @@ using namespace mla::testing;
 
 namespace {
 
-// SQLite's own layer with another answer to xLock (0: its own) and, without shared memory, the
-// methods of a file that has none.
+// SQLite's own layer, whose xLock finds so many times another process's lock, then answers what a
+// mount without locks does (0: as usual); without shared memory the methods of a file that has none.
 struct Mount {
+  int locked_times = 0;
   int lock_answer = 0;
   bool shared_memory = true;
 };
@@ -31,7 +33,14 @@ const sqlite3_io_methods* real_methods = nullptr;
 sqlite3_io_methods methods;
 
 int lock(sqlite3_file* file, int level) {
-  return mount.lock_answer != 0 ? mount.lock_answer : real_methods->xLock(file, level);
+  if (mount.locked_times > 0) {
+    --mount.locked_times;
+    errno = EAGAIN;
+    return SQLITE_BUSY;
+  }
+  if (mount.lock_answer == 0) return real_methods->xLock(file, level);
+  errno = ENOLCK;
+  return mount.lock_answer;
 }
 
 int open_file(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* flags_out) {
@@ -106,6 +115,13 @@ BOOST_AUTO_TEST_CASE(a_shipped_file_is_read_where_the_mount_has_no_locks) {
 BOOST_AUTO_TEST_CASE(a_tuning_database_at_rest_is_read_where_the_mount_has_no_locks) {
   const OnMount no_locks({.lock_answer = SQLITE_IOERR_LOCK});
   BOOST_TEST(rows(path) == 1);
+}
+
+// SQLite tries again 16 times in somewhat more than half a second.
+BOOST_AUTO_TEST_CASE(a_reader_waits_for_another_process_and_does_not_read_without_a_lock) {
+  const OnMount busy({.locked_times = 16});
+  BOOST_TEST(rows(path) == 1);
+  BOOST_TEST(mount.locked_times == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_database_with_a_log_is_read_without_shared_memory_once_it_is_at_rest) {

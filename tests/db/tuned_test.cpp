@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::map<std::string, std::string> texts() {
+std::map<std::string, std::string> read_texts() {
   std::map<std::string, std::string> result;
   for (const fs::directory_entry& entry : fs::directory_iterator(MLA_TUNED_FOLDER)) {
     std::ifstream file(entry.path(), std::ios::binary);
@@ -29,8 +29,15 @@ std::map<std::string, std::string> texts() {
   return result;
 }
 
-std::vector<TuningSummary> rows() {
-  return Store::open(MLA_TUNED_DB, OpenMode::kReadOnly).summaries();
+const std::map<std::string, std::string>& texts() {
+  static const std::map<std::string, std::string> kTexts = read_texts();
+  return kTexts;
+}
+
+const std::vector<TuningSummary>& rows() {
+  static const std::vector<TuningSummary> kRows =
+      Store::open(MLA_TUNED_DB, OpenMode::kReadOnly).summaries();
+  return kRows;
 }
 
 BOOST_AUTO_TEST_CASE(every_text_is_what_the_export_of_its_import_says) {

@@ -116,6 +116,50 @@ BOOST_AUTO_TEST_CASE(the_winners_are_those_of_one_device_and_so_is_what_lies_bet
   BOOST_TEST(both.crossing.held + both.crossing.lost == both.crossing.planned);
 }
 
+BOOST_AUTO_TEST_CASE(a_shape_that_refinement_adds_ends_for_the_observer_behind_all_others) {
+  auto a = std::make_unique<SlottedDevice>("a"), b = std::make_unique<SlottedDevice>("b");
+  SessionOptions options;
+  options.only = make_disagree(a.get());
+  make_disagree(b.get());
+  options.refine = true;
+  std::map<size_t, int32_t> ended;
+  const auto observe = [&](const ProgressEvent& event) {
+    BOOST_TEST(event.shape < event.shapes);
+    if (event.kind != ProgressEvent::Kind::kShapeEnd) return;
+    BOOST_TEST(ended.emplace(event.shape, event.problem.batch).second);
+  };
+  const SessionResult result = run_device_sessions(sources(std::move(a), std::move(b)),
+                                                   path,
+                                                   {},
+                                                   {seed_problem(8), seed_problem(32)},
+                                                   options,
+                                                   observe,
+                                                   kNeverStop);
+  BOOST_TEST(result.refine.tuned == 1);
+  BOOST_TEST((ended == std::map<size_t, int32_t>{{0, 8}, {1, 32}, {2, 16}}));
+  BOOST_REQUIRE(result.shapes.size() == 3u);
+  BOOST_TEST(result.shapes[2].problem.batch == 16);
+}
+
+// Device a has three of the five shapes, then crosses.
+BOOST_AUTO_TEST_CASE(what_lies_between_is_measured_by_the_next_where_a_device_is_lost_there) {
+  const SessionResult both = run(sources(device("a"), device("b")));
+  TemporaryDirectory other;
+  path = other.file("tuning.db");
+  const SessionResult lost = run(sources(device("a", 5), device("b")));
+  BOOST_TEST(answered(lost) == 5);
+  BOOST_TEST(lost.lost_device == "");
+  BOOST_TEST(lost.crossing.planned == both.crossing.planned);
+  BOOST_TEST(lost.crossing.held + lost.crossing.lost == lost.crossing.planned);
+}
+
+BOOST_AUTO_TEST_CASE(where_every_device_is_lost_between_the_shapes_their_answers_are_kept) {
+  const SessionResult result = run(sources(device("a", 5), device("b", 4)));
+  BOOST_TEST(answered(result) == 5);
+  BOOST_TEST(result.lost_device.find("is lost") != std::string::npos);
+  BOOST_TEST(result.crossing.held + result.crossing.lost < result.crossing.planned);
+}
+
 BOOST_AUTO_TEST_CASE(shapes_left_by_a_lost_device_are_tuned_by_the_other) {
   const SessionResult result = run(sources(device("a"), device("b", 2)));
   BOOST_TEST(answered(result) == 5);

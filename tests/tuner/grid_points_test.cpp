@@ -8,6 +8,7 @@
 
 #include "policy/default_policy.h"
 #include "tests/tuner/sessions.h"
+#include "tuner/budget.h"
 
 namespace mla::tuner {
 namespace {
@@ -98,20 +99,60 @@ BOOST_AUTO_TEST_CASE(a_winner_that_holds_at_its_neighbour_needs_no_point_between
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_refines_tunes_what_it_added_and_says_what_is_left) {
-  AnalyticSource device = device_of(132);
-  std::vector<Problem> problems;
-  for (const int batch : {8, 32})
-    for (const int64_t rows : {2048, 16384}) problems.push_back(problem_of(batch, rows));
+  const std::vector<Problem> problems = {problem_of(8, 16384), problem_of(32, 16384)};
+  AnalyticSource inner{AnalyticOptions{}};
+  FaultySource device(inner);
   SessionOptions options;
-  options.small_search = true;
+  options.only = make_disagree(&device);
   const SessionResult plain = tune(device, problems, options);
   BOOST_TEST(plain.refine.tuned + plain.refine.left == 0);
+  const int64_t plain_samples = device.samples;
   options.refine = true;
   const SessionResult refined = tune(device, problems, options);
-  BOOST_TEST(refined.shapes.size() == problems.size() + static_cast<size_t>(refined.refine.tuned));
-  std::set<std::string> distinct;
-  for (const ShapeResult& shape : refined.shapes) distinct.insert(to_text(shape.problem));
-  BOOST_TEST(distinct.size() == refined.shapes.size());
+  BOOST_TEST(refined.refine.tuned == 1);
+  BOOST_TEST(refined.refine.left == 0);
+  BOOST_REQUIRE(refined.shapes.size() == 3u);
+  BOOST_TEST(to_text(refined.shapes[2].problem) == to_text(problem_of(16, 16384)));
+
+  device.samples = 0;
+  device.stop_at = plain_samples + 1;  // the first of the added shape
+  const SessionResult stopped =
+      run_session(device, nullptr, {}, problems, options, nullptr, device.stop);
+  BOOST_TEST(stopped.refine.tuned == 0);
+  BOOST_TEST(stopped.refine.left == 1);
+  BOOST_TEST(stopped.shapes.size() == 2u);
+}
+
+class WithoutBatch16 : public FaultySource {
+ public:
+  using FaultySource::FaultySource;
+  Outcome select(const Problem& problem, uint64_t seed) override {
+    if (problem.batch != 16) return FaultySource::select(problem, seed);
+    ++refused;
+    return {OutcomeKind::kLaunchFailed, "injected"};
+  }
+  int refused = 0;
+};
+
+BOOST_AUTO_TEST_CASE(an_added_shape_without_an_answer_is_not_tuned_again_in_the_next_pass) {
+  AnalyticSource inner{AnalyticOptions{}};
+  WithoutBatch16 device(inner);
+  SessionOptions options;
+  options.only = make_disagree(&device);
+  options.refine = true;
+  const SessionResult result =
+      tune(device, {problem_of(8, 16384), problem_of(32, 16384)}, options);
+  BOOST_TEST(device.refused == 1);
+  BOOST_TEST(result.refine.tuned == 0);
+  BOOST_TEST(result.refine.left == 1);
+}
+
+BOOST_AUTO_TEST_CASE(shapes_that_are_added_leave_time_for_the_crossing_behind_them) {
+  for (const bool in_order : {false, true}) {
+    Budget budget(1000, {problem_of(8, 16384)}, 0.4, in_order);
+    budget.add({problem_of(16, 16384)});
+    BOOST_TEST((budget.deadline(1) < budget.end()));
+  }
 }
 
 }  // namespace

@@ -43,6 +43,16 @@ BOOST_AUTO_TEST_CASE(too_few_times_make_no_model) {
   BOOST_TEST(!Prior::fit(kDevice.space(), few).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(row_groups_of_another_width_have_times_of_their_own) {
+  std::vector<Timing> both = timings({8});
+  both.resize(12);
+  for (size_t i = 0; i < 12; ++i) {
+    both.push_back(both[i]);
+    both.back().config.group_rows = 32;
+  }
+  BOOST_TEST(Prior::fit(kDevice.space(), both).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(the_model_predicts_batches_that_it_was_not_fitted_to) {
   const auto prior = Prior::fit(kDevice.space(), timings({1, 4, 16, 64}));
   BOOST_REQUIRE(prior.has_value());

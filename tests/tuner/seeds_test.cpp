@@ -8,8 +8,12 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/known_devices.h"
+#include "kernels/spaces.h"
 #include "policy/default_policy.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/tuner/sessions.h"
+#include "tuner/seed_book.h"
 
 namespace mla::tuner {
 namespace {
@@ -90,6 +94,49 @@ BOOST_AUTO_TEST_CASE(configurations_that_run_the_same_appear_once) {
     BOOST_TEST(config.splits <= block_count(problem.seq_len, config.tile_n));
 }
 
+BOOST_AUTO_TEST_CASE(wide_row_groups_of_two_workgroups_get_half_the_splits) {
+  DeviceInfo h200;
+  BOOST_REQUIRE(known_device("H200", &h200));
+  const Space space = make_space(h200);
+  Problem problem = problem_of(4, 65536);
+  problem.nhead = 128;
+  KernelConfig narrow = space.neutral(64);
+  narrow.splits = 16;  // two row groups: 128 workgroups
+  const KernelConfig standard = policy::DefaultPolicy(space)(problem);
+  const auto seeds = seed_configs(space, problem, {{problem, narrow, standard}}, nullptr, 100);
+  KernelConfig wide = space.neutral(128);
+  wide.splits = 16;
+  wide.stage2_tiles = narrow.stage2_tiles;
+  wide.stage2_warps = narrow.stage2_warps;
+  BOOST_TEST(holds(seeds, wide));
+  for (const KernelConfig& config : seeds)
+    if (config.group_rows == 128) BOOST_TEST(config.splits <= 32, to_text(config));
+}
+
+BOOST_AUTO_TEST_CASE(a_shape_that_is_known_again_leaves_room_for_its_neighbours) {
+  SeedBook book(kDevice);
+  const auto know = [&](int batch, const std::string& knobs) {
+    const KnownWinner known = winner_of(problem_of(batch, 16384), knobs);
+    db::WinnerRecord winner;
+    winner.problem = known.problem;
+    winner.default_config = known.default_config;
+    winner.config = winner.finalist = known.config;
+    book.add(winner);
+  };
+  know(32, "tile_n=16 stages=4");
+  for (int i = 0; i < 8; ++i) know(16, "tile_n=32 stages=4");
+  know(16, "tile_n=32 stages=3");
+  const auto seeds = book.seeds_for(problem_of(16, 16384), 1);
+  const auto count = [&](int32_t tile_n, int32_t stages) {
+    return std::count_if(seeds.begin(), seeds.end(), [&](const KernelConfig& config) {
+      return config.tile_n == tile_n && config.stages == stages;
+    });
+  };
+  BOOST_TEST(count(32, 3) > 0);
+  BOOST_TEST(count(32, 4) == 0);
+  BOOST_TEST(count(16, 4) > 0);
+}
+
 std::vector<Problem> small_grid() {
   std::vector<Problem> problems;
   for (const int batch : {4, 8, 16, 32, 64})
@@ -116,6 +163,39 @@ BOOST_AUTO_TEST_CASE(small_searches_come_within_a_few_percent_of_the_best_with_f
   BOOST_TEST(worst_excess(result, device) < 0.05);
   BOOST_TEST(result.samples_measured < 700 * static_cast<int64_t>(result.shapes.size()));
   for (const ShapeResult& shape : result.shapes) BOOST_TEST(shape.winner.configs_measured < 90);
+}
+
+// Meanwhile a shape nearby was tuned, so that the seeds are no longer those of the population.
+BOOST_AUTO_TEST_CASE(a_small_search_that_is_resumed_keeps_the_candidates_that_it_began_with) {
+  AnalyticSource inner{AnalyticOptions{}};
+  const Problem problem = problem_of(8, 16384);
+  // The best is of the sample for a family that is not known yet, without a neighbour near it.
+  const std::vector<KernelConfig> seeds = SeedBook(inner).seeds_for(problem, 1);
+  const KernelConfig best = seeds.back();
+  const auto favour = [&](FaultySource* source) {
+    source->distort = [&](const KernelConfig& config, const SampleId&, double time_us) {
+      return config == best ? time_us / 100 : time_us;
+    };
+  };
+  SessionOptions options;
+  options.small_search = true;
+  FaultySource whole(inner);
+  favour(&whole);
+  const db::WinnerRecord expected = tune(whole, {problem}, options).shapes.at(0).winner;
+  BOOST_TEST((expected.config == best));
+  for (int64_t at = 100; at < whole.samples; at += 61) {  // behind the first round of all
+    const testing::TemporaryDirectory directory;
+    db::Store store = db::Store::open(directory.file("tuning.db"), db::OpenMode::kReadWrite);
+    FaultySource source(inner);
+    favour(&source);
+    source.stop_at = at;
+    run_session(source, &store, {}, {problem}, options, nullptr, source.stop);
+    tune(inner, {problem_of(16, 16384)}, options, &store);
+    const ShapeResult resumed = tune(source, {problem}, options, &store).shapes.at(0);
+    BOOST_TEST((resumed.status == ShapeStatus::kDone));
+    BOOST_TEST((resumed.winner.config == expected.config), at);
+    BOOST_TEST(resumed.winner.gain == expected.gain);
+  }
 }
 
 class Recorded : public AnalyticSource {

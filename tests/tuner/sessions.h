@@ -74,4 +74,18 @@ class FaultySource : public CandidateSource {
   CandidateSource& inner_;
 };
 
+// One configuration that is a fifth faster up to batch 8 and slower from 32 on, and one that is the
+// other way round: winners of a grid that lose to each other.
+inline std::vector<KernelConfig> make_disagree(FaultySource* source) {
+  const KernelConfig few = parse_config("splits=4 tile_n=32 stages=3", source->space().neutral());
+  KernelConfig many = few;
+  many.stages = 4;
+  source->distort = [source, few, many](const KernelConfig& config, const SampleId&, double) {
+    const int batch = source->selected.batch;
+    const double fewer = batch <= 8 ? 80 : batch >= 32 ? 120 : 100;
+    return config.tile_n != few.tile_n ? 100 : config.stages == few.stages ? fewer : 200 - fewer;
+  };
+  return {few, many};
+}
+
 }  // namespace mla::tuner
