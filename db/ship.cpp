@@ -24,10 +24,7 @@ class Partial {
     std::error_code ignored;
     fs::remove(path_, ignored);
   }
-  ~Partial() {
-    std::error_code ignored;
-    for (const char* suffix : {"", "-journal", "-wal", "-shm"}) fs::remove(path_ + suffix, ignored);
-  }
+  ~Partial() { remove_database(path_); }
   Partial(const Partial&) = delete;
   Partial& operator=(const Partial&) = delete;
 
@@ -89,6 +86,11 @@ void require_sound(const std::string& path, const std::string& source) {
 }
 
 }  // namespace
+
+void remove_database(const std::string& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) fs::remove(path + suffix, ignored);
+}
 
 Shipped ship(const std::string& source, const std::string& target, const std::string& shipped_by) {
   if (fs::exists(target)) {

@@ -20,4 +20,7 @@ struct Shipped {
 // kept as provenance. Throws Error(kDatabase), and no file is left.
 Shipped ship(const std::string& source, const std::string& target, const std::string& shipped_by);
 
+// The file and what SQLite keeps beside it, as far as they are there.
+void remove_database(const std::string& path);
+
 }  // namespace mla::db

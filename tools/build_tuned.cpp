@@ -4,36 +4,22 @@
 // Runs while the project is built; a text that cannot be believed ends the build.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "db/ship.h"
 #include "db/winner_text.h"
-#include "kernels/error.h"
+#include "tools/paths.h"
 
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw mla::Error(mla::ErrorCode::kUsage, path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-void remove_database(const std::string& path) {
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) fs::remove(path + suffix);
-}
-
 void build(const std::string& target, int texts, char** paths) {
   const std::string collected = target + ".collected";
-  remove_database(collected);
+  mla::db::remove_database(collected);
   for (int i = 0; i < texts; ++i) {
-    mla::db::import_winners(read(paths[i]), paths[i], collected);
+    mla::db::import_winners(mla::tools::read_file(paths[i]), paths[i], collected);
   }
-  fs::remove(target);
+  std::filesystem::remove(target);
   mla::db::ship(collected, target, "the build");
-  remove_database(collected);
+  mla::db::remove_database(collected);
 }
 
 }  // namespace

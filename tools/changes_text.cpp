@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/compare_databases.h"
 #include "tools/json_values.h"
 #include "tools/markdown.h"
+#include "tools/results.h"
 #include "tools/term.h"
 
 namespace mla::tools {
@@ -18,16 +18,12 @@ using Cells = std::vector<std::string>;
 
 const Cells kTitles = {"verdict", "change", "before_us", "after_us", "evidence", "shape", "device"};
 
-std::string time_of(const std::optional<db::WinnerRecord>& winner, bool relative) {
-  return winner ? time_cell(winner->expected_us, relative) : "-";
-}
-
 Cells cells_of(const ShapeChange& shape) {
   return {std::string(mark(shape.verdict)),
           change_text(shape),
-          time_of(shape.before, shape.relative_times),
-          time_of(shape.after, shape.relative_times),
-          shape.evidence,
+          answer_time_cell(shape.before, shape.relative_times),
+          answer_time_cell(shape.after, shape.relative_times),
+          evidence_text(shape),
           to_text(shape.problem),
           shape.device_key};
 }
@@ -63,24 +59,28 @@ std::string changes_summary(const DatabaseChanges& changes) {
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", count(changes, verdict), mark(verdict));
   }
-  double log_sum = 0;
-  int64_t compared = 0;
+  std::vector<double> gains;
   for (const ShapeChange& shape : changes.shapes) {
-    if (shape.verdict == ChangeVerdict::kUnknown) continue;
-    log_sum += std::log1p(shape.change);
-    ++compared;
+    if (shape.verdict != ChangeVerdict::kUnknown) gains.push_back(shape.change);
   }
-  if (compared == 0) return text + "; nothing to compare";
-  return text + fmt::format("; geomean {} over {} shapes",
-                            percent_text(std::expm1(log_sum / static_cast<double>(compared))),
-                            compared);
+  if (gains.empty()) return text + "; nothing to compare";
+  return text + fmt::format(
+                    "; geomean {} over {} shapes", percent_text(geomean_gain(gains)), gains.size());
+}
+
+std::string answer_time_cell(const std::optional<db::WinnerRecord>& winner, bool relative) {
+  return winner ? time_cell(winner->expected_us, relative) : "-";
+}
+
+std::string evidence_text(const ShapeChange& change) {
+  return change.evidence == ChangeEvidence::kNone ? change.reason
+                                                  : std::string(name(change.evidence));
 }
 
 std::string change_text(const ShapeChange& change) {
   if (change.verdict == ChangeVerdict::kUnknown) return "-";
-  if (change.evidence == "medians") return percent_text(change.change);
-  return fmt::format(
-      "{} ({:.2f}..{:.2f})", percent_text(change.change), 100 * change.low, 100 * change.high);
+  if (change.evidence == ChangeEvidence::kMedians) return percent_text(change.change);
+  return interval_text(change.change, change.low, change.high);
 }
 
 std::string changes_text(const DatabaseChanges& changes, const Terminal& terminal) {
@@ -118,12 +118,12 @@ std::string changes_json(const DatabaseChanges& changes) {
   document["shapes"] = Json::array();
   for (const ShapeChange& shape : changes.shapes) {
     const bool known = shape.verdict != ChangeVerdict::kUnknown;
-    const bool interval = known && shape.evidence != "medians";
+    const bool interval = known && shape.evidence != ChangeEvidence::kMedians;
     document["shapes"].push_back(
         {{"device_key", shape.device_key},
          {"problem", json_problem(shape.problem)},
          {"verdict", std::string(name(shape.verdict))},
-         {"evidence", shape.evidence},
+         {"evidence", evidence_text(shape)},
          {"change", known ? json_number(shape.change) : Json(nullptr)},
          {"change_low", interval ? json_number(shape.low) : Json(nullptr)},
          {"change_high", interval ? json_number(shape.high) : Json(nullptr)},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `mla-tune compare BEFORE AFTER`: verdicts on what changed between two databases, for people and
 // for CI.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "kernels/error.h"
@@ -19,16 +17,12 @@ int cmd_compare(const Options& options) {
   const db::Store before = db::Store::open(options.operands.at(0), db::OpenMode::kReadOnly);
   const db::Store after = db::Store::open(options.operands.at(1), db::OpenMode::kReadOnly);
   const DatabaseChanges changes = compare_databases(before, after);
-  const bool to_file = !options.output.empty();
-  const Terminal terminal = to_file ? Terminal{} : inspect(stdout, options.color);
+  const Terminal terminal =
+      is_standard_output(options.output) ? inspect(stdout, options.color) : Terminal{};
   const std::string text = options.json       ? changes_json(changes) + "\n"
                            : options.markdown ? changes_markdown(changes)
                                               : changes_text(changes, terminal);
-  if (to_file) {
-    write_file(options.output, text);
-  } else {
-    fmt::print("{}", text);
-  }
+  write_result(options.output, text);
   const bool failed =
       std::any_of(changes.shapes.begin(), changes.shapes.end(), [&](const ShapeChange& shape) {
         const auto& verdicts = options.fail_on;

@@ -11,10 +11,11 @@
 #include "db/winner_text.h"
 #include "kernels/error.h"
 #include "tools/commands.h"
-#include "tools/db_compare.h"
 #include "tools/db_reach.h"
 #include "tools/json.h"
+#include "tools/matched_shapes.h"
 #include "tools/misses.h"
+#include "tools/overlay.h"
 #include "tools/paths.h"
 #include "tools/target.h"
 
@@ -60,15 +61,6 @@ void refuse(bool given, const Options& options, const char* option) {
   if (given) throw usage(fmt::format("{}: takes no {}", options.action, option));
 }
 
-// To --output, else to standard output.
-void write_result(const Options& options, const std::string& text) {
-  if (options.output.empty()) {
-    fmt::print("{}", text);
-  } else {
-    write_file(options.output, text);
-  }
-}
-
 int check(const Options& options) {
   const db::Store store = db::Store::open(own_database(options.databases), db::OpenMode::kReadOnly);
   const std::vector<db::Store::CheckRow> rows = store.check();
@@ -111,7 +103,7 @@ int info(const Options& options) {
 }
 
 int ship(const Options& options) {
-  if (options.output.empty()) throw usage("ship: needs --output FILE");
+  if (is_standard_output(options.output)) throw usage("ship: needs --output FILE");
   const std::string source = own_database(options.databases);
   const db::Shipped shipped = db::ship(source, options.output, "mla-tune " MLA_TUNE_VERSION);
   fmt::print("{}: {} winners, {}, content {}\n",
@@ -124,7 +116,7 @@ int ship(const Options& options) {
 
 int export_text(const Options& options) {
   const db::Store store = db::Store::open(own_database(options.databases), db::OpenMode::kReadOnly);
-  write_result(options, db::export_winners(store));
+  write_result(options.output, db::export_winners(store));
   return kDone;
 }
 
@@ -200,8 +192,8 @@ int miss(const Options& options) {
   MissReader reader;
   for (const std::string& name : options.from) reader.add(read_file(name), name);
   const Misses misses = reader.result();
-  if (!options.output.empty()) write_file(options.output, shapes_text(misses));
-  fmt::print("{}", misses_table(misses, inspect(stdout, options.color)));
+  if (!options.output.empty()) write_result(options.output, shapes_text(misses));
+  if (options.output != "-") fmt::print("{}", misses_table(misses, inspect(stdout, options.color)));
   return kDone;
 }
 

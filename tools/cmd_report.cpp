@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `mla-tune report`: what a database holds, as Markdown, CSV, JSON or a page.
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <optional>
 
@@ -79,11 +77,8 @@ int cmd_report(const Options& options) {
     const std::string text = options.format == "csv"    ? report_csv(report)
                              : options.format == "json" ? report_json(report) + "\n"
                                                         : report_markdown(report);
-    if (written.empty() || written == "-") {
-      fmt::print("{}", text);
-      return kDone;
-    }
-    write_file(written, text);
+    write_result(written, text);
+    if (is_standard_output(written)) return kDone;
   }
   if (!options.quiet) say(stderr, "mla-tune report: wrote " + written + "\n");
   return kDone;

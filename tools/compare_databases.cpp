@@ -7,7 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/db_compare.h"
+#include "tools/environment_fields.h"
+#include "tools/matched_shapes.h"
 #include "tuner/guard.h"
 #include "tuner/rounds.h"
 #include "tuner/stats.h"
@@ -53,7 +54,7 @@ void set_interval(ShapeChange* change, double median, double low, double high) {
 }
 
 void judge_gains(const db::WinnerRecord& before, const db::WinnerRecord& after, ShapeChange* out) {
-  out->evidence = "paired";
+  out->evidence = ChangeEvidence::kPaired;
   set_interval(out,
                (1 + after.gain) / (1 + before.gain),
                (1 + after.gain_low) / (1 + before.gain_high),
@@ -65,34 +66,27 @@ void judge_times(const Side& before, const Side& after, ShapeChange* out) {
   const tuner::Quartiles b = answer_times_us(after);
   const double ratio = before.summary.winner.expected_us / after.summary.winner.expected_us;
   if (a.low > 0 && b.low > 0) {
-    out->evidence = "times";
+    out->evidence = ChangeEvidence::kTimes;
     set_interval(out, ratio, a.low / b.high, a.high / b.low);
   } else {
-    out->evidence = "medians";
+    out->evidence = ChangeEvidence::kMedians;
     set_interval(out, ratio, ratio, ratio);
   }
 }
 
 ChangeVerdict verdict_of(const ShapeChange& change) {
   if (std::abs(change.change) <= change.margin) return ChangeVerdict::kSame;
-  if (change.evidence == "medians") return ChangeVerdict::kAmbiguous;
+  if (change.evidence == ChangeEvidence::kMedians) return ChangeVerdict::kAmbiguous;
   if (change.low > 0) return ChangeVerdict::kFast;
   return change.high < 0 ? ChangeVerdict::kSlow : ChangeVerdict::kAmbiguous;
 }
 
 std::vector<std::string> environment_changes(const db::Environment& before,
                                              const db::Environment& after) {
-  const std::pair<const char*, std::string db::Environment::*> fields[] = {
-      {"driver", &db::Environment::driver},
-      {"runtime", &db::Environment::runtime},
-      {"compiler", &db::Environment::compiler},
-      {"kernel code", &db::Environment::code_hash},
-      {"tool", &db::Environment::tool_version}};
   std::vector<std::string> texts;
-  for (const auto& [title, field] : fields) {
-    if (before.*field != after.*field) {
-      texts.push_back(fmt::format("{}: {} -> {}", title, before.*field, after.*field));
-    }
+  for (const EnvironmentField& field : kEnvironmentFields) {
+    const std::string &old = before.*field.member, &fresh = after.*field.member;
+    if (old != fresh) texts.push_back(fmt::format("{}: {} -> {}", field.title, old, fresh));
   }
   return texts;
 }
@@ -102,11 +96,11 @@ void judge(const Side& before, const Side& after, ShapeChange* out) {
   const db::WinnerRecord& b = after.summary.winner;
   out->environment = environment_changes(before.summary.environment, after.summary.environment);
   if (before.summary.device.relative_times != after.summary.device.relative_times) {
-    out->evidence = "one side has ratios of a recording, the other times";
+    out->reason = "one side has ratios of a recording, the other times";
     return;
   }
   if (!answered(a) || !answered(b)) {
-    out->evidence = answered(a) ? "not measured after" : "not measured before";
+    out->reason = answered(a) ? "not measured after" : "not measured before";
     return;
   }
   if (share_a_default(before.summary, after.summary)) {
@@ -129,12 +123,26 @@ ShapeChange change_of(const ShapePair& pair, const db::Store& before, const db::
   if (pair.before && pair.after) {
     judge({before, *pair.before}, {after, *pair.after}, &change);
   } else {
-    change.evidence = pair.before ? "not tuned after" : "not tuned before";
+    change.reason = pair.before ? "not tuned after" : "not tuned before";
   }
   return change;
 }
 
 }  // namespace
+
+std::string_view name(ChangeEvidence evidence) {
+  switch (evidence) {
+    case ChangeEvidence::kPaired:
+      return "paired";
+    case ChangeEvidence::kTimes:
+      return "times";
+    case ChangeEvidence::kMedians:
+      return "medians";
+    case ChangeEvidence::kNone:
+      break;
+  }
+  return "none";
+}
 
 std::string_view mark(ChangeVerdict verdict) {
   switch (verdict) {

@@ -34,6 +34,9 @@ inline constexpr std::array<ChangeVerdict, 5> kChangeVerdicts = {ChangeVerdict::
 std::string_view mark(ChangeVerdict verdict);  // "SLOW", "AMBG", "????", "FAST", "SAME"
 std::string_view name(ChangeVerdict verdict);  // "slow": what --fail-on takes
 
+enum class ChangeEvidence { kNone, kPaired, kTimes, kMedians };
+std::string_view name(ChangeEvidence evidence);  // "none", "paired", "times", "medians"
+
 struct ShapeChange {
   std::string device_key;
   Problem problem;
@@ -41,9 +44,10 @@ struct ShapeChange {
   std::optional<db::WinnerRecord> before, after;
   std::vector<std::string> environment;  // "compiler: gcc 12 -> gcc 13", where it differs
   ChangeVerdict verdict = ChangeVerdict::kUnknown;
-  std::string evidence;  // "paired", "times", "medians", or why there is none
-  double change = 0;     // time before / time after - 1: above 0 is faster
-  double low = 0;        // equal to `change` where there is no interval
+  ChangeEvidence evidence = ChangeEvidence::kNone;
+  std::string reason;  // why there is none
+  double change = 0;   // time before / time after - 1: above 0 is faster
+  double low = 0;      // equal to `change` where there is no interval
   double high = 0;
   double margin = 0;
 };
@@ -59,7 +63,9 @@ int64_t count(const DatabaseChanges& changes, ChangeVerdict verdict);
 
 // "1 SLOW, 0 AMBG, 0 ????, 2 FAST, 5 SAME; geomean +0.3% over 8 shapes".
 std::string changes_summary(const DatabaseChanges& changes);
-std::string change_text(const ShapeChange& change);  // "+1.2% (0.9..1.6)", "-"
+std::string change_text(const ShapeChange& change);    // "+1.2% (0.9..1.6)", "-"
+std::string evidence_text(const ShapeChange& change);  // "paired"; the reason where there is none
+std::string answer_time_cell(const std::optional<db::WinnerRecord>& winner, bool relative);
 std::string changes_text(const DatabaseChanges& changes, const Terminal& terminal);
 std::string changes_markdown(const DatabaseChanges& changes);
 std::string changes_json(const DatabaseChanges& changes);

@@ -2,10 +2,10 @@
 #include "tools/evaluate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
 #include "policy/default_policy.h"
+#include "tools/results.h"
 #include "tuner/search.h"
 #include "tuner/stats.h"
 
@@ -163,8 +163,7 @@ EvaluatedShape evaluate_shape(tuner::CandidateSource& source,
 
 EvaluationSummary summarize(const std::vector<EvaluatedShape>& shapes) {
   EvaluationSummary summary;
-  std::vector<double> regrets;
-  double log_gain = 0;
+  std::vector<double> regrets, gains;
   for (const EvaluatedShape& shape : shapes) {
     if (!shape.failure.empty()) {
       ++summary.failed;
@@ -172,7 +171,7 @@ EvaluationSummary summarize(const std::vector<EvaluatedShape>& shapes) {
     }
     ++summary.by_source[static_cast<size_t>(shape.answer.source)];
     regrets.push_back(shape.regret);
-    log_gain += std::log1p(shape.gain);
+    gains.push_back(shape.gain);
   }
   summary.shapes = static_cast<int64_t>(regrets.size());
   if (regrets.empty()) return summary;
@@ -184,7 +183,7 @@ EvaluationSummary summarize(const std::vector<EvaluatedShape>& shapes) {
   summary.median_regret = tuner::median(regrets);
   summary.p95_regret = tuner::quantile(regrets, 0.95);
   summary.worst_regret = tuner::quantile(regrets, 1);
-  summary.geomean_gain = std::expm1(log_gain / static_cast<double>(summary.shapes));
+  summary.geomean_gain = geomean_gain(gains);
   return summary;
 }
 

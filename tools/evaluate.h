@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "policy/lookup.h"
-#include "tools/compare.h"
+#include "tools/paired_compare.h"
 #include "tools/term.h"
 
 namespace mla::tools {

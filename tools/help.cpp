@@ -32,9 +32,12 @@ constexpr HelpEntry kExitStatus[] = {
 constexpr HelpEntry kEnvironment[] = {
     {"MLA_TUNE_DB",
      "database without --db; several joined by ':', of which later ones win and the last one is "
-     "written. Else the installed share/mla-tune/tuned.db, below $XDG_DATA_HOME/mla-tune/tuning.db "
-     "(~/.local/share/mla-tune/tuning.db), which is written"},
-    {"MLA_TUNE_MODE", "library: off or deterministic answers without the database"},
+     "written. Else mla-tune/tuned.db of $XDG_DATA_DIRS and of the installed share/, below "
+     "$XDG_DATA_HOME/mla-tune/tuning.db (~/.local/share/mla-tune/tuning.db), which is written. "
+     "sweep and bench --preset roof read --db alone"},
+    {"MLA_TUNE_MODE",
+     "library: off answers the default; deterministic holds the splits, so that a result does not "
+     "depend on its batch"},
     {"MLA_TUNE_PIN", "library: knobs to hold in every answer, 'splits=32 wait=partial'"},
     {"NO_COLOR, CLICOLOR_FORCE", "no colour; colour also where no terminal is"},
     {"COLUMNS, TERM, CI", "width of a terminal that does not tell; dumb, or any CI: no live line"},

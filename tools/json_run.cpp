@@ -2,9 +2,9 @@
 // Documents of devices, space, run, lookup and bench.
 #include <nlohmann/json.hpp>
 
-#include "tools/compare.h"
 #include "tools/json.h"
 #include "tools/json_values.h"
+#include "tools/paired_compare.h"
 
 namespace mla::tools {
 namespace {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "tools/environment_fields.h"
+
 namespace mla::tools {
 
 Json json_document() {
@@ -65,11 +67,9 @@ Json json_device(const DeviceInfo& d) {
 }
 
 Json json_environment(const db::Environment& e) {
-  return {{"driver", e.driver},
-          {"runtime", e.runtime},
-          {"compiler", e.compiler},
-          {"code_hash", e.code_hash},
-          {"tool_version", e.tool_version}};
+  Json object;
+  for (const EnvironmentField& field : kEnvironmentFields) object[field.key] = e.*field.member;
+  return object;
 }
 
 Json json_winner(const db::WinnerRecord& w, bool relative) {

@@ -103,6 +103,18 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
+bool is_standard_output(const std::string& output) {
+  return output.empty() || output == "-";
+}
+
+void write_result(const std::string& output, const std::string& text) {
+  if (is_standard_output(output)) {
+    fmt::print("{}", text);
+  } else {
+    write_file(output, text);
+  }
+}
+
 std::string self_executable() {
   std::error_code error;
   const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -28,6 +28,11 @@ std::string read_file(const std::string& path);
 // Error(kUsage) naming the path.
 void write_file(const std::string& path, const std::string& text);
 
+bool is_standard_output(const std::string& output);  // not named, or "-"
+
+// What a verb was asked for: to the file of --output, else to standard output.
+void write_result(const std::string& output, const std::string& text);
+
 // The running program, to be started again as a worker.
 std::string self_executable();
 

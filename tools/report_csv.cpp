@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/csv_text.h"
+#include "tools/environment_fields.h"
 #include "tools/report_data.h"
 
 namespace mla::tools {
@@ -15,15 +16,11 @@ constexpr int kCsvSchemaVersion = 1;
 
 // What has to be equal where the rows are used: without that they are another machine's.
 std::string validators(const ReportDevice& device) {
-  const db::Environment& e = device.environment;
   std::string text;
-  for (const auto& [key, value] : {std::pair{"device_key", device_key(device.device)},
-                                   std::pair{"driver", e.driver},
-                                   std::pair{"runtime", e.runtime},
-                                   std::pair{"compiler", e.compiler},
-                                   std::pair{"code_hash", e.code_hash},
-                                   std::pair{"tool_version", e.tool_version}}) {
-    text += csv_comment(fmt::format("validator {}={}", key, value));
+  text += csv_comment("validator device_key=" + device_key(device.device));
+  for (const EnvironmentField& field : kEnvironmentFields) {
+    text +=
+        csv_comment(fmt::format("validator {}={}", field.key, device.environment.*field.member));
   }
   return text;
 }

@@ -17,18 +17,20 @@ DosePoint point_of(const KernelConfig& config, const Series& series) {
   point.splits = config.splits;
   point.config = config;
   point.samples = static_cast<int64_t>(series.times_us.size());
-  point.time_us = tuner::median(series.times_us);
-  point.low_us = tuner::quantile(series.times_us, 0.25);
-  point.high_us = tuner::quantile(series.times_us, 0.75);
+  const tuner::Quartiles times_us = tuner::quartiles(series.times_us);
+  point.time_us = times_us.median;
+  point.low_us = times_us.low;
+  point.high_us = times_us.high;
   point.gain = series.gains.empty() ? 0 : tuner::median(series.gains);
   return point;
 }
 
+bool enough(const DosePoint& point) {
+  return point.samples >= static_cast<int64_t>(kEnoughSamples);
+}
+
 // Faster; but one that was measured enough beats one that was not.
 bool is_better(const DosePoint& a, const DosePoint& b) {
-  const auto enough = [](const DosePoint& point) {
-    return point.samples >= static_cast<int64_t>(kEnoughSamples);
-  };
   return enough(a) == enough(b) ? a.time_us < b.time_us : enough(a);
 }
 
@@ -48,7 +50,7 @@ double spread_of(const SeriesByConfig& series) {
   std::vector<double> spreads;
   for (const auto& entry : series) {
     const DosePoint point = point_of(entry.first, entry.second);
-    if (point.samples >= 3) spreads.push_back((point.high_us - point.low_us) / 2 / point.time_us);
+    if (enough(point)) spreads.push_back((point.high_us - point.low_us) / 2 / point.time_us);
   }
   return spreads.empty() ? 0 : tuner::median(spreads);
 }
@@ -92,16 +94,10 @@ ReportShape shape_of(const db::Store& store, const db::TuningSummary& summary) {
   return shape;
 }
 
-bool same_environment(const db::Environment& a, const db::Environment& b) {
-  return a.driver == b.driver && a.runtime == b.runtime && a.compiler == b.compiler &&
-         a.code_hash == b.code_hash && a.tool_version == b.tool_version;
-}
-
 ReportDevice& device_of(const db::TuningSummary& summary, ReportData* report) {
   for (ReportDevice& device : report->devices) {
     if (device_key(device.device) == device_key(summary.device) &&
-        device.device.name == summary.device.name &&
-        same_environment(device.environment, summary.environment)) {
+        device.device.name == summary.device.name && device.environment == summary.environment) {
       return device;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/environment_fields.h"
 #include "tools/markdown.h"
 #include "tools/report_data.h"
 #include "tools/term.h"
@@ -11,20 +12,16 @@
 namespace mla::tools {
 namespace {
 
-using Cells = std::vector<std::string>;
-
 std::string environment_section(const ReportDevice& device) {
   const DeviceInfo& info = device.device;
-  const db::Environment& e = device.environment;
   std::string text = fmt::format("## {} ({})\n\n", markdown_cell(info.name), device_key(info));
   if (info.relative_times) {
     text += "Times are ratios of a recording: they compare within one shape only.\n\n";
   }
   text += markdown_head({"environment", "value"});
-  const Cells names = {"driver", "runtime", "compiler", "kernel code", "tool"};
-  const Cells values = {e.driver, e.runtime, e.compiler, e.code_hash, e.tool_version};
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (!values[i].empty()) text += markdown_row({names[i], values[i]});
+  for (const EnvironmentField& field : kEnvironmentFields) {
+    const std::string& value = device.environment.*field.member;
+    if (!value.empty()) text += markdown_row({field.title, value});
   }
   for (const db::RunInfo& run : device.runs) {
     text += markdown_row(
@@ -94,14 +91,13 @@ std::string dose_section(const ReportDevice& device) {
     text += markdown_head(
         {"splits", relative ? "relative" : "us", "quartiles", "n", "gain", "", "config"});
     for (const DosePoint& point : shape.dose) {
-      text += markdown_row(
-          {std::to_string(point.splits),
-           time_cell(point.time_us, relative),
-           time_cell(point.low_us, relative) + ".." + time_cell(point.high_us, relative),
-           std::to_string(point.samples),
-           percent_text(point.gain),
-           bar(point.time_us, longest_us),
-           markdown_code(to_text(point.config))});
+      text += markdown_row({std::to_string(point.splits),
+                            time_cell(point.time_us, relative),
+                            times_cell(point.low_us, point.high_us, relative),
+                            std::to_string(point.samples),
+                            percent_text(point.gain),
+                            bar(point.time_us, longest_us),
+                            markdown_code(to_text(point.config))});
     }
   }
   return text;

@@ -59,9 +59,16 @@ void count_verdict(db::Verdict verdict, ResultSummary* summary) {
 
 }  // namespace
 
+double geomean_gain(const std::vector<double>& gains) {
+  if (gains.empty()) return 0;
+  double log_sum = 0;
+  for (const double gain : gains) log_sum += std::log1p(gain);
+  return std::expm1(log_sum / static_cast<double>(gains.size()));
+}
+
 ResultSummary summarize(const std::vector<db::WinnerRecord>& winners) {
   ResultSummary summary;
-  double log_sum = 0;
+  std::vector<double> gains;
   for (const db::WinnerRecord& winner : winners) {
     count_verdict(winner.verdict, &summary);
     if (winner.verdict == db::Verdict::kFailed) continue;
@@ -70,12 +77,10 @@ ResultSummary summarize(const std::vector<db::WinnerRecord>& winners) {
     summary.best_gain =
         summary.shapes == 0 ? winner.gain : std::max(summary.best_gain, winner.gain);
     summary.placebo_noise = std::max(summary.placebo_noise, winner.placebo_noise);
-    log_sum += std::log1p(winner.gain);
+    gains.push_back(winner.gain);
     ++summary.shapes;
   }
-  if (summary.shapes > 0) {
-    summary.geomean_gain = std::expm1(log_sum / static_cast<double>(summary.shapes));
-  }
+  summary.geomean_gain = geomean_gain(gains);
   return summary;
 }
 
@@ -100,10 +105,7 @@ std::string verdict_text(db::Verdict verdict) {
 std::string gain_text(const db::WinnerRecord& winner) {
   if (winner.verdict == db::Verdict::kFailed) return "-";
   if (winner.verdict != db::Verdict::kFaster) return percent_text(winner.gain);
-  return fmt::format("{} ({:.2f}..{:.2f})",
-                     percent_text(winner.gain),
-                     100 * winner.gain_low,
-                     100 * winner.gain_high);
+  return interval_text(winner.gain, winner.gain_low, winner.gain_high);
 }
 
 std::string counts_text(const db::WinnerRecord& winner) {

@@ -11,6 +11,9 @@
 
 namespace mla::tools {
 
+// The gain whose factor is the geometric mean of theirs; 0 of none.
+double geomean_gain(const std::vector<double>& gains);
+
 struct ResultSummary {
   int64_t shapes = 0;  // with a verdict other than failed
   int64_t faster = 0, default_best = 0, undecided = 0, slower = 0, failed = 0;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/compare.h"
+#include "tools/paired_compare.h"
 #include "tools/sweep_plan.h"
 #include "tuner/session.h"
 

@@ -19,11 +19,6 @@ constexpr size_t kMaxWidth = 1000;
 constexpr size_t kFoldIndent = 4;        // of the lines that a row of a table continues on
 constexpr size_t kLastColumnWidth = 24;  // with less room the last column begins a line of its own
 
-bool environment_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
 bool dumb_terminal() {
   const char* term = std::getenv("TERM");
   return term == nullptr || std::strcmp(term, "dumb") == 0;
@@ -105,6 +100,11 @@ const char* escape(Style style) {
 }
 
 }  // namespace
+
+bool environment_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
 
 Terminal inspect(std::FILE* stream, Color color) {
   const int fd = fileno(stream);
@@ -257,6 +257,10 @@ std::string percent_text(double fraction) {
   return fmt::format("{:+.2f}%", 100 * fraction);
 }
 
+std::string interval_text(double median, double low, double high) {
+  return fmt::format("{} ({:.2f}..{:.2f})", percent_text(median), 100 * low, 100 * high);
+}
+
 std::string time_text(double time_us, bool relative) {
   if (!(time_us > 0)) return "-";
   return time_cell(time_us, relative) + (relative ? " rel" : " us");
@@ -265,6 +269,10 @@ std::string time_text(double time_us, bool relative) {
 std::string time_cell(double time_us, bool relative) {
   if (!(time_us > 0)) return "-";
   return relative ? fmt::format("{:.4f}", time_us) : fmt::format("{:.1f}", time_us);
+}
+
+std::string times_cell(double low_us, double high_us, bool relative) {
+  return time_cell(low_us, relative) + ".." + time_cell(high_us, relative);
 }
 
 std::string count_text(int64_t count) {

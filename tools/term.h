@@ -18,6 +18,8 @@ struct Terminal {
   size_t width = 0;  // columns; 0: no terminal, a line is as long as it is
 };
 
+bool environment_set(const char* name);  // and not to nothing
+
 // NO_COLOR, CLICOLOR_FORCE, TERM, CI and COLUMNS as users expect them; the flag beats them all.
 Terminal inspect(std::FILE* stream, Color color);
 
@@ -72,13 +74,15 @@ class Table {
 };
 
 // Texts for people.
-std::string bytes_text(double bytes);       // "1.5 GiB"
-std::string duration_text(double seconds);  // "48s", "1m10s", "2h05m"
-std::string percent_text(double fraction);  // "+10.5%"
-std::string count_text(int64_t count);      // "3,288"
+std::string bytes_text(double bytes);                               // "1.5 GiB"
+std::string duration_text(double seconds);                          // "48s", "1m10s", "2h05m"
+std::string percent_text(double fraction);                          // "+10.5%"
+std::string interval_text(double median, double low, double high);  // "+10.5% (10.1..10.9)"
+std::string count_text(int64_t count);                              // "3,288"
 // "611.9 us"; a recording of ratios has no microseconds: "0.9512 rel".
 std::string time_text(double time_us, bool relative);
 // The same without a unit, for a column whose title has it: "611.9", "0.9512", "-" where unknown.
 std::string time_cell(double time_us, bool relative);
+std::string times_cell(double low_us, double high_us, bool relative);  // "600.1..611.9"
 
 }  // namespace mla::tools

@@ -131,8 +131,7 @@ std::string verify_text(const std::vector<VerifiedWinner>& winners, const Termin
     std::string gain = "-", counts = "-";
     if (measured(verified.comparison)) {
       const tuner::GuardDecision& d = verified.comparison.legs[1].decision;
-      gain = fmt::format(
-          "{} ({:.2f}..{:.2f})", percent_text(d.gain), 100 * d.gain_low, 100 * d.gain_high);
+      gain = interval_text(d.gain, d.gain_low, d.gain_high);
       counts = fmt::format("{}/{}/{}", d.wins, d.losses, d.rounds);
     }
     const Style style = verified.state == VerifyState::kHeld   ? Style::kGood

@@ -80,7 +80,10 @@ BOOST_AUTO_TEST_CASE(every_row_names_its_device_environment_and_evidence) {
       continue;  // a plan for unknown length: its evidence is its lengths'
     BOOST_TEST(winner.rounds >= 15, what);
     BOOST_TEST(winner.default_us > 0, what);
-    if (winner.verdict == Verdict::kFaster) BOOST_TEST(winner.wins >= 13, what);
+    if (winner.verdict != Verdict::kFaster) continue;
+    BOOST_TEST(winner.wins >= 13, what);
+    if (winner.status == WinnerStatus::kActive)
+      BOOST_TEST(winner.placebo_noise < winner.gain, what);
   }
 }
 

@@ -81,6 +81,7 @@ BOOST_AUTO_TEST_CASE(exported_winners_answer_where_they_are_imported) {
   expect(0, {"db", "import", "--from", text, "--db", fresh});
   BOOST_TEST(answers({fresh}, "2"));
   BOOST_TEST(expect(0, {"db", "export", "--db", fresh}).out == contents(text));
+  BOOST_TEST(expect(0, {"db", "export", "--db", fresh, "-o", "-"}).out == contents(text));
   BOOST_TEST(expect(0, {"db", "diff", "--db", source, "--db", fresh}).out == "0 shapes differ\n");
 }
 
@@ -192,6 +193,19 @@ BOOST_AUTO_TEST_CASE(misses_become_a_list_that_a_run_tunes) {
   BOOST_TEST(
       expect(2, {"run", "--device", kDevice, "--from", shapes, "--batch", "3", "--db", database})
           .err == "mla-tune run: --from: not together with other shape options\n");
+}
+
+BOOST_AUTO_TEST_CASE(output_to_a_dash_is_standard_output_and_no_file) {
+  const std::string misses = directory.file("misses.txt");
+  std::ofstream(misses) << "# mla-tune misses 1: all_time_us=100.000 forgotten=0\n"
+                           "5\t25.000\tbatch=2 nhead=12 seq_len=1024\n";
+  const std::string out = expect(0, {"db", "miss", "--from", misses, "-o", "-"}).out;
+  BOOST_TEST(out ==
+             "# Shapes that no database answered, the largest share first.\n"
+             "batch=2 nhead=12 seq_len=1024  # 25.0 % of the time\n");
+  expect_usage({"db", "ship", "--db", tuned("tuning.db", "1"), "-o", "-"},
+               "ship: needs --output FILE");
+  BOOST_TEST(!std::filesystem::exists("-"));
 }
 
 BOOST_AUTO_TEST_CASE(migrating_a_current_file_changes_nothing_and_a_missing_one_is_not_created) {

@@ -139,11 +139,54 @@ BOOST_AUTO_TEST_CASE(a_sound_database_counts_the_rows_that_answer_here) {
   BOOST_TEST(status == 0, same.dump());
   BOOST_TEST(of(same, "databases", path)["value"].get<std::string>().starts_with("sound; schema"));
   BOOST_TEST(
-      of(same, "databases", "reachable rows")["value"].get<std::string>().starts_with("1 for "));
+      of(same, "databases", "reachable rows of " + path)["value"].get<std::string>().starts_with(
+          "1 for "));
   // On another device the row is there and answers nothing.
   const Json other = doctor({"--db", path, "--device", "analytic:cus=64"}, &status);
-  BOOST_TEST(of(other, "databases", "reachable rows")["state"] == "warning");
+  BOOST_TEST(of(other, "databases", "answers")["state"] == "warning");
   BOOST_TEST(status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_installed_file_that_holds_nothing_for_this_device_is_no_warning) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("share/mla-tune/tuned.db");
+  BOOST_REQUIRE(
+      run({"run", "--device", "analytic", "--batch", "1", "--seq-len", "1024", "--db", path, "-q"})
+          .status == 0);
+  const ProgramOptions installed = {.environment = {{"XDG_DATA_DIRS", directory.file("share")},
+                                                    {"XDG_DATA_HOME", directory.file("home")}}};
+  const ProgramResult elsewhere =
+      run({"doctor", "--device", "analytic:cus=64", "--json"}, installed);
+  const Json findings = Json::parse(elsewhere.out)["findings"];
+  BOOST_TEST(of(findings, "databases", "reachable rows of " + path)["state"] == "note");
+  for (const Json& finding : findings) {
+    if (finding["section"] == "databases") BOOST_TEST(finding["state"] != "warning", finding);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_another_device_are_no_warning_beside_a_file_that_answers) {
+  TemporaryDirectory directory;
+  const auto tuned = [&](const std::string& name, const std::string& device) {
+    const std::string path = directory.file(name);
+    const ProgramResult result =
+        run({"run", "--device", device, "--batch", "1", "--seq-len", "1024", "--db", path, "-q"});
+    BOOST_REQUIRE(result.status == 0);
+    return path;
+  };
+  const std::string other = tuned("other.db", "analytic:cus=64"), own = tuned("own.db", "analytic");
+  int status = -1;
+  const Json findings = doctor({"--db", other, "--db", own, "--device", "analytic"}, &status);
+  BOOST_TEST(of(findings, "databases", "reachable rows of " + other)["state"] == "note");
+  BOOST_CHECK_THROW(of(findings, "databases", "answers"), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_does_not_hide_the_files_before_it) {
+  TemporaryDirectory directory;
+  int status = -1;
+  const std::string path = directory.file("a.db");
+  const Json findings = doctor({"--db", path, "--device", "analytic"}, &status);
+  BOOST_TEST(of(findings, "databases", path)["value"] ==
+             "does not exist yet; the files before it answer, else the default");
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_database_is_a_problem_and_exit_status_1) {

@@ -89,6 +89,7 @@ BOOST_AUTO_TEST_CASE(the_manual_page_describes_each_option_once_with_its_verbs) 
     const std::string text = escaped(option.text);
     const size_t first = options.find(text);
     BOOST_REQUIRE_MESSAGE(first != std::string::npos, option.name);
+    BOOST_TEST(options.find("\t" + text, first) == std::string::npos, option.name);
     const std::string line = options.substr(first, options.find('\n', first) - first);
     for (const VerbSpec& verb : verb_table()) {
       if (!takes(verb.verb, option) || line.find("every verb") != std::string::npos) continue;

@@ -22,31 +22,19 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+Words of_shape(Words verb, const std::string& database, const std::string& batch) {
+  verb.insert(
+      verb.end(),
+      {"--device", "analytic:copies=2", "--batch", batch, "--seq-len", "1024", "--db", database});
+  return verb;
+}
+
 Words run_words(const std::string& database, const std::string& batch) {
-  return {"run",
-          "--device",
-          "analytic:copies=2",
-          "--batch",
-          batch,
-          "--seq-len",
-          "1024",
-          "--db",
-          database,
-          "-q"};
+  return of_shape({"run", "-q"}, database, batch);
 }
 
 bool answers(const std::string& database, const std::string& batch) {
-  return run({"lookup",
-              "--device",
-              "analytic:copies=2",
-              "--batch",
-              batch,
-              "--seq-len",
-              "1024",
-              "--strict",
-              "--db",
-              database})
-             .status == 0;
+  return run(of_shape({"lookup", "--strict"}, database, batch)).status == 0;
 }
 
 class Mounted {

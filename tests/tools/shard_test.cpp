@@ -199,6 +199,9 @@ BOOST_AUTO_TEST_CASE(two_devices_of_this_host_share_the_shapes) {
   BOOST_TEST(document["device_specs"] == Json({"cpu:threads=1", "cpu:threads=1"}));
   BOOST_TEST(document["shapes"].size() == 4u);
   for (const Json& shape : document["shapes"]) BOOST_TEST(shape.contains("verdict"));
+  // A session of each device, and one over all shapes for what lies between them.
+  const Json info = Json::parse(mla::testing::run({"db", "info", "--db", database, "--json"}).out);
+  BOOST_TEST(info["runs"] == 3, info);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_list_that_cannot_be_meant_is_named) {

@@ -7,6 +7,7 @@
 
 #include "db/store.h"
 #include "kernels/error.h"
+#include "policy/default_files.h"
 #include "tools/db_reach.h"
 #include "tools/doctor/finding.h"
 #include "tools/paths.h"
@@ -45,10 +46,9 @@ Finding integrity(const db::Store& store, const db::DatabaseInfo& info) {
           "see all of it with: mla-tune db check --db " + shell_quoted({info.path})};
 }
 
-Finding reachable(const db::Store& store, const Space& space) {
-  const Reach found = reach(store, space);
+Finding reachable(const std::string& path, const Reach& found) {
   Finding finding = {kDatabases,
-                     "reachable rows",
+                     "reachable rows of " + path,
                      Health::kOk,
                      fmt::format("{} for {}", count_text(found.answers), found.device)};
   const auto unreachable = static_cast<int64_t>(found.unreachable.size());
@@ -57,30 +57,44 @@ Finding reachable(const db::Store& store, const Space& space) {
     if (count > 0) finding.value += fmt::format(", {} {}", count_text(count), what);
   }
   if (found.answers == 0 && unreachable > 0) {
-    finding.health = Health::kWarning;
+    finding.health = Health::kNote;
     finding.advice =
-        "nothing in this file answers here, see mla-tune db check; tune this device "
-        "with mla-tune run";
+        "nothing in this file answers here; why: mla-tune db check --db " + shell_quoted({path});
   } else if (found.verify_again > 0) {
     finding.health = Health::kNote;
-    finding.advice = "they answer; renew them with: mla-tune verify --stale --db " +
-                     shell_quoted({store.path()});
+    finding.advice =
+        "they answer; renew them with: mla-tune verify --stale --db " + shell_quoted({path});
   }
   return finding;
 }
 
-Findings of_file(const std::string& path, const std::optional<Space>& space) {
+// What a list of files holds for the device.
+struct Rows {
+  int64_t answers = 0;
+  bool tuned_elsewhere = false;  // a file of the user's own; the system's are for any machine
+};
+
+bool is_system_file(const std::string& path) {
+  const std::vector<std::string> files = policy::system_databases();
+  return std::find(files.begin(), files.end(), path) != files.end();
+}
+
+Findings of_file(const std::string& path, const std::optional<Space>& space, Rows* rows) {
   if (!exists(path)) {
     return {{kDatabases,
              path,
              Health::kNote,
-             "does not exist: every answer is the default",
+             "does not exist yet; the files before it answer, else the default",
              "mla-tune run makes it"}};
   }
   try {
     const db::Store store = db::Store::open(path, db::OpenMode::kReadOnly);
     Findings findings = {integrity(store, store.info())};
-    if (space) findings.push_back(reachable(store, *space));
+    if (!space) return findings;
+    const Reach found = reach(store, *space);
+    findings.push_back(reachable(path, found));
+    rows->answers += found.answers;
+    rows->tuned_elsewhere |= !found.unreachable.empty() && !is_system_file(path);
     return findings;
   } catch (const Error& error) {
     return {{kDatabases, path, Health::kProblem, error.what(), "until then the default answers"}};
@@ -90,11 +104,18 @@ Findings of_file(const std::string& path, const std::optional<Space>& space) {
 }  // namespace
 
 Findings database_findings(const Options& options, const std::optional<Space>& space) {
-  const std::vector<std::string> paths = database_paths(options.databases);
   Findings findings = {writable(written_database(options.databases))};
-  for (const std::string& path : paths) {
-    const Findings file = of_file(path, space);
+  Rows rows;
+  for (const std::string& path : database_paths(options.databases)) {
+    const Findings file = of_file(path, space, &rows);
     findings.insert(findings.end(), file.begin(), file.end());
+  }
+  if (rows.answers == 0 && rows.tuned_elsewhere) {
+    findings.push_back({kDatabases,
+                        "answers",
+                        Health::kWarning,
+                        "no row of these files answers on this device",
+                        "tune it with mla-tune run"});
   }
   return findings;
 }

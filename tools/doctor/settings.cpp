@@ -14,11 +14,6 @@ namespace {
 constexpr const char* kSettings = "settings";
 constexpr const char* kDefault = "default";
 
-bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
 Finding setting(const char* name, const std::string& value, const std::string& origin) {
   return {.section = kSettings, .name = name, .value = value, .origin = origin};
 }
@@ -26,7 +21,7 @@ Finding setting(const char* name, const std::string& value, const std::string& o
 // The first of the variables that is set; else "default".
 std::string origin_of(std::initializer_list<const char*> variables) {
   for (const char* name : variables) {
-    if (is_set(name)) return name;
+    if (environment_set(name)) return name;
   }
   return kDefault;
 }
@@ -60,13 +55,15 @@ Findings setting_findings(const Options& options) {
               options.device.empty() ? kDefault : "--device"),
       setting("database",
               fmt::format("{}", fmt::join(database_paths(options.databases), ":")),
-              options.databases.empty() ? origin_of({"MLA_TUNE_DB", "XDG_DATA_HOME"}) : "--db"),
+              options.databases.empty()
+                  ? origin_of({"MLA_TUNE_DB", "XDG_DATA_HOME", "XDG_DATA_DIRS"})
+                  : "--db"),
       mode(library),
       setting(
           "policy pin", library.pin.empty() ? "nothing" : library.pin, origin_of({"MLA_TUNE_PIN"})),
       color(options)};
   for (const char* name : {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
-    if (is_set(name)) findings.push_back(setting("visible GPUs", std::getenv(name), name));
+    if (environment_set(name)) findings.push_back(setting("visible GPUs", std::getenv(name), name));
   }
   return findings;
 }

@@ -2,6 +2,7 @@
 // C headers to scdoc: every declaration as it stands, then its comment.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "tools/man/pages.h"

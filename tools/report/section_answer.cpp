@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tools/environment_fields.h"
 #include "tools/options.h"
 #include "tools/report/html.h"
 #include "tools/report/page.h"
@@ -131,11 +132,9 @@ std::string conditions_section(const PageDevice& page) {
   add(&table,
       "memory",
       info.memory_bytes > 0 ? bytes_text(static_cast<double>(info.memory_bytes)) : "");
-  add(&table, "driver", device.environment.driver);
-  add(&table, "runtime", device.environment.runtime);
-  add(&table, "compiler", device.environment.compiler);
-  add(&table, "kernel code", device.environment.code_hash);
-  add(&table, "tool", device.environment.tool_version);
+  for (const EnvironmentField& field : kEnvironmentFields) {
+    add(&table, field.title, device.environment.*field.member);
+  }
   for (const db::RunInfo& run : device.runs) {
     add(&table, "run", fmt::format("{} on {}, seed {}", run.started_utc, run.host, run.seed));
     add(&table, "command", run.command_line);

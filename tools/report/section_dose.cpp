@@ -121,7 +121,7 @@ std::string data_table(const ReportShape& shape, bool relative) {
   for (const DosePoint& point : shape.dose) {
     table.row({std::to_string(point.splits),
                time_cell(point.time_us, relative),
-               time_cell(point.low_us, relative) + ".." + time_cell(point.high_us, relative),
+               times_cell(point.low_us, point.high_us, relative),
                std::to_string(point.samples),
                to_text(point.config)});
   }

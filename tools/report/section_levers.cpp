@@ -19,8 +19,7 @@ constexpr double kHeight = 220;
 constexpr Frame kFrame = {48, 30, 346, 176};
 
 std::string quartiles_text(const tuner::Quartiles& gain) {
-  return fmt::format(
-      "{} ({:.2f}..{:.2f})", percent_text(gain.median), 100 * gain.low, 100 * gain.high);
+  return interval_text(gain.median, gain.low, gain.high);
 }
 
 std::string paired_table(const PageDevice& page) {

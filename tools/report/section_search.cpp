@@ -141,7 +141,7 @@ std::string runner_up_table(const Evidence& evidence, bool relative) {
     const RankedConfig& one = evidence.ranked[i];
     table.row({std::to_string(i + 1),
                time_cell(one.time_us.median, relative),
-               time_cell(one.time_us.low, relative) + ".." + time_cell(one.time_us.high, relative),
+               times_cell(one.time_us.low, one.time_us.high, relative),
                std::to_string(one.samples),
                one.paired > 0 ? percent_text(one.gain.median) : "-",
                one.tie && i > 0 ? "=" : "",

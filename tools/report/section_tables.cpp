@@ -17,10 +17,6 @@ bool is_failure(OutcomeKind kind) {
   return kind != OutcomeKind::kSlow && kind != OutcomeKind::kNotRecorded;
 }
 
-std::string time_of(const std::optional<db::WinnerRecord>& winner, bool relative) {
-  return winner ? time_cell(winner->expected_us, relative) : "-";
-}
-
 std::string losses_text(const ReportShape& shape) {
   std::string text;
   for (const db::LossRecord& loss : shape.losses) {
@@ -43,10 +39,10 @@ std::string change_section(const PageDevice& page) {
     if (shape.device_key != device_key(page.device.device)) continue;
     table.row({std::string(mark(shape.verdict)),
                to_text(shape.problem),
-               time_of(shape.before, shape.relative_times),
-               time_of(shape.after, shape.relative_times),
+               answer_time_cell(shape.before, shape.relative_times),
+               answer_time_cell(shape.after, shape.relative_times),
                change_text(shape),
-               shape.evidence,
+               evidence_text(shape),
                fmt::format("{}", fmt::join(shape.environment, "; "))});
   }
   if (table.empty()) return html_paragraph("The older database has no shape of this device.");

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Several databases beside each other: which of them answers a shape, and what changed between two.
+// Several databases in a list: which of them answers a shape.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "db/store.h"
+#include "kernels/problem.h"
 #include "tools/term.h"
 
 namespace mla::tools {
@@ -32,22 +31,5 @@ struct Overlay {
 // with "keep the default" or a demotion.
 Overlay overlay(const std::vector<std::string>& paths);
 std::string overlay_text(const Overlay& overlay, bool every_shape, const Terminal& terminal);
-
-// The current rows of one shape of one kind of device in two databases; at least one is there.
-struct ShapePair {
-  std::optional<db::TuningSummary> before, after;
-};
-// By device and shape.
-std::vector<ShapePair> matched_shapes(const db::Store& before, const db::Store& after);
-
-struct Difference {
-  std::string device_key;
-  Problem problem;
-  std::string before, after;  // verdict, gain and knobs; empty: not there
-};
-
-// Current winners that differ in what is answered or how well it did.
-std::vector<Difference> differences(const db::Store& before, const db::Store& after);
-std::string differences_text(const std::vector<Difference>& differences);
 
 }  // namespace mla::tools

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `mla-tune compare`: the five verdicts on rows made for them, the formats, and the exit status.
-#define BOOST_TEST_MODULE tools_compare
+#define BOOST_TEST_MODULE tools_compare_databases
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/sample_records.h"
@@ -89,7 +90,7 @@ struct Databases {
 };
 
 bool is(const ShapeChange& change, std::string_view verdict, const std::string& evidence) {
-  return mark(change.verdict) == verdict && change.evidence == evidence;
+  return mark(change.verdict) == verdict && evidence_text(change) == evidence;
 }
 
 }  // namespace
@@ -173,6 +174,8 @@ BOOST_AUTO_TEST_CASE(text_and_markdown_have_the_verdict_of_every_shape) {
   BOOST_TEST(text.find("1 SLOW, 0 AMBG, 0 ????, 0 FAST, 0 SAME; geomean -9.09% over 1 shapes\n") !=
                  std::string::npos,
              text);
+  BOOST_TEST(run({"compare", a, b, "-o", "-"}).out == text);
+  BOOST_TEST(!std::filesystem::exists("-"));
   const std::string markdown = run({"compare", a, b, "--markdown"}).out;
   BOOST_TEST(markdown.find("| SLOW | -9.09% (-9.91..-8.26) |") != std::string::npos, markdown);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/compare.h"
+#include "tools/paired_compare.h"
 
 #include <fmt/format.h>
 
@@ -153,11 +153,9 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
   for (const CompareLeg& leg : comparison.legs) {
     const tuner::GuardDecision& d = leg.decision;
     const bool judged = leg.role == "candidate" && leg.outcome.ok();
-    const std::string gain = fmt::format(
-        "{} ({:.2f}..{:.2f})", percent_text(d.gain), 100 * d.gain_low, 100 * d.gain_high);
     table.row({leg.role,
                time_cell(leg.time_us, comparison.relative_times),
-               judged ? gain : "",
+               judged ? interval_text(d.gain, d.gain_low, d.gain_high) : "",
                judged ? std::to_string(d.rounds) : "",
                judged ? fmt::format("{}/{}", d.wins, d.losses) : "",
                leg.outcome.ok() ? (judged ? verdict_text(d.state) : "")
