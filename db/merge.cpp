@@ -287,10 +287,7 @@ class Merger {
     }
   }
 
-  void settle(WinnerRecord before,
-              const WinnerRecord& added,
-              int64_t tuning_id,
-              bool apart) {
+  void settle(WinnerRecord before, const WinnerRecord& added, int64_t tuning_id, bool apart) {
     const auto pooled = apart ? pool(before, added) : std::nullopt;
     if (pooled) {
       ++merged_.pooled;

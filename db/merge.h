@@ -22,7 +22,8 @@ struct Merged {
 // source. No answer ever wins by a lower time: answers of one shape are pooled by a sign test over
 // the rounds of both where they measured the same finalist against the same default in the same
 // environment and neither counts rounds of the other, and otherwise both are kept; a source that
-// has the target's answer and a later one has its own way. Throws Error(kDatabase), and the target stays too.
+// has the target's answer and a later one has its own way. Throws Error(kDatabase), and the target
+// stays too.
 Merged merge(const std::string& source, const std::string& target);
 
 }  // namespace mla::db

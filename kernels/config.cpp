@@ -157,7 +157,7 @@ int32_t parse_value(Knob knob, std::string_view text) {
   if (const auto* names = enumerators(knob)) {
     const auto found = std::find(names->begin(), names->end(), text);
     if (found == names->end()) {
-      bad(std::string(name(knob)) + ": " + quoted(text) + " is not " + std::string((*names)[0]) +
+      bad(std::string(name(knob)) + ": " + in_quotes(text) + " is not " + std::string((*names)[0]) +
           " or " + std::string((*names)[1]));
     }
     return static_cast<int32_t>(found - names->begin());
@@ -165,7 +165,7 @@ int32_t parse_value(Knob knob, std::string_view text) {
   int64_t value = 0;
   const int64_t lowest = has_absent_value(knob) ? 0 : 1;
   if (!parse_int(text, &value) || value < lowest || value > INT32_MAX) {
-    bad(std::string(name(knob)) + ": " + quoted(text) + " is not a whole number from " +
+    bad(std::string(name(knob)) + ": " + in_quotes(text) + " is not a whole number from " +
         std::to_string(lowest));
   }
   return static_cast<int32_t>(value);
@@ -188,10 +188,10 @@ KernelConfig parse_config(std::string_view text, const KernelConfig& base) {
   std::string_view rest = text;
   for (std::string_view word = next_word(&rest); !word.empty(); word = next_word(&rest)) {
     const size_t equals = word.find('=');
-    if (equals == std::string_view::npos) bad(quoted(word) + " is not knob=value");
+    if (equals == std::string_view::npos) bad(in_quotes(word) + " is not knob=value");
     Knob knob{};
     if (!parse_knob(word.substr(0, equals), &knob)) {
-      bad("unknown knob " + quoted(word.substr(0, equals)));
+      bad("unknown knob " + in_quotes(word.substr(0, equals)));
     }
     bool& given = seen[static_cast<size_t>(knob)];
     if (given) bad(std::string(name(knob)) + " is given twice");

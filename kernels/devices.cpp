@@ -33,14 +33,14 @@ template <class Host, class Hip>
 auto open_backend(const std::string& spec, Host open_host, Hip open_hip) {
   if (spec == "cpu" || spec.rfind("cpu:", 0) == 0) return open_host(host::parse_host_spec(spec));
   if (spec == "hip" || spec.rfind("hip:", 0) == 0) return open_hip(spec);
-  throw Error(ErrorCode::kUsage, "unknown device " + quoted(spec) + "; there are cpu and hip:N");
+  throw Error(ErrorCode::kUsage, "unknown device " + in_quotes(spec) + "; there are cpu and hip:N");
 }
 
 #if !MLA_WITH_HIP
 template <class Opened>
 std::unique_ptr<Opened> no_hip_backend(const std::string& spec) {
   static_cast<void>(hip::parse_hip_spec(spec));
-  throw Error(ErrorCode::kDevice, "device " + quoted(spec) + ": this build has no HIP backend");
+  throw Error(ErrorCode::kDevice, "device " + in_quotes(spec) + ": this build has no HIP backend");
 }
 #endif
 

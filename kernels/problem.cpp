@@ -35,7 +35,8 @@ void check_range(const char* field, int64_t value, int64_t low, int64_t high) {
 
 int64_t parse_number(std::string_view field, std::string_view text) {
   int64_t value = 0;
-  if (!parse_int(text, &value)) bad(std::string(field) + ": " + quoted(text) + " is not a number");
+  if (!parse_int(text, &value))
+    bad(std::string(field) + ": " + in_quotes(text) + " is not a number");
   return value;
 }
 
@@ -65,7 +66,7 @@ void parse_field(std::string_view field, std::string_view text, Problem* problem
     problem->q_len = parse_small(field, text);
   } else if (field == "kv_dtype") {
     if (!parse_kv_dtype(text, &problem->kv_dtype)) {
-      bad("kv_dtype: " + quoted(text) + " is not bf16 or fp8");
+      bad("kv_dtype: " + in_quotes(text) + " is not bf16 or fp8");
     }
   } else if (field == "page_size") {
     problem->page_size = parse_small(field, text);
@@ -74,10 +75,11 @@ void parse_field(std::string_view field, std::string_view text, Problem* problem
   } else if (field == "imbalance") {
     problem->imbalance = parse_small(field, text);
   } else if (field == "pool") {
-    if (text != "small" && text != "large") bad("pool: " + quoted(text) + " is not small or large");
+    if (text != "small" && text != "large")
+      bad("pool: " + in_quotes(text) + " is not small or large");
     problem->pool = text == "large" ? PoolClass::kLarge : PoolClass::kSmall;
   } else {
-    bad("unknown problem field " + quoted(field));
+    bad("unknown problem field " + in_quotes(field));
   }
 }
 
@@ -122,15 +124,16 @@ Problem parse_problem(std::string_view text) {
   std::string_view rest = text;
   for (std::string_view word = next_word(&rest); !word.empty(); word = next_word(&rest)) {
     const size_t equals = word.find('=');
-    if (equals == std::string_view::npos) bad(quoted(word) + " is not field=value");
+    if (equals == std::string_view::npos) bad(in_quotes(word) + " is not field=value");
     const std::string field(word.substr(0, equals));
-    if (seen.find(" " + field + " ") != std::string::npos) bad(quoted(field) + " is given twice");
+    if (seen.find(" " + field + " ") != std::string::npos)
+      bad(in_quotes(field) + " is given twice");
     seen += field + " ";
     parse_field(field, word.substr(equals + 1), &problem);
   }
   if (seen.find(" batch ") == std::string::npos || seen.find(" nhead ") == std::string::npos ||
       seen.find(" seq_len ") == std::string::npos) {
-    bad("a problem needs batch, nhead and seq_len: " + quoted(text));
+    bad("a problem needs batch, nhead and seq_len: " + in_quotes(text));
   }
   validate(problem);
   return problem;

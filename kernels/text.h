@@ -36,8 +36,9 @@ inline std::string_view next_line(std::string_view* rest) {
   return line;
 }
 
-// Untrusted text in an error message: short and printable.
-inline std::string quoted(std::string_view text) {
+// Untrusted text in an error message: short and printable. Not `quoted`: std::string would find
+// that of <iomanip>, which headers of GPU runtimes bring along.
+inline std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, 60)) result += (c >= 0x20 && c < 0x7F) ? c : '?';
   if (text.size() > 60) result += "...";

@@ -62,7 +62,8 @@ KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
   }
   KernelConfig config = neutral[width];
   const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
-  const int64_t splits = std::clamp<int64_t>(compute_units_ / unsplit_workgroups(problem, config), 1, most);
+  const int64_t splits =
+      std::clamp<int64_t>(compute_units_ / unsplit_workgroups(problem, config), 1, most);
   size_t k = 0;
   while (k + 1 < stage2_.size() && (tokens * problem.nhead << k) < compute_units_) ++k;
 

@@ -258,8 +258,8 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
     bound = std::max(bound, workspace_bytes(largest, need.q_len, need.nhead, need.splits));
   }
   // The default's splits depend on dtype, batch and row groups, and are 1 from one workgroup per CU
-  // on. Legal group rows are multiples of the fewest: between two multiples of those the splits stay
-  // the same, and the most query rows need the most workspace.
+  // on. Legal group rows are multiples of the fewest: between two multiples of those the splits
+  // stay the same, and the most query rows need the most workspace.
   const int32_t step = space_.range(Knob::kGroupRows).legal.front();
   const int32_t most_rows = q_len * nhead;
   Problem problem;

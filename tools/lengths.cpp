@@ -39,7 +39,7 @@ std::vector<tuner::LengthShare> read_lengths(const std::string& path) {
     int64_t rows = 0, count = 0;
     if (!parse_line(text, &rows, &count)) {
       throw Error(ErrorCode::kUsage,
-                  path + ":" + std::to_string(number) + ": " + quoted(line) +
+                  path + ":" + std::to_string(number) + ": " + in_quotes(line) +
                       " is not a number of rows and how many requests have it");
     }
     Octave& octave = octaves[std::bit_width(static_cast<uint64_t>(rows))];

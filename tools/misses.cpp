@@ -27,7 +27,7 @@ double parse_time_us(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
       value < 0 || value > kMostTime_us) {
-    throw Error(ErrorCode::kUsage, quoted(text) + " is not a time");
+    throw Error(ErrorCode::kUsage, in_quotes(text) + " is not a time");
   }
   return value;
 }
@@ -35,7 +35,7 @@ double parse_time_us(std::string_view text) {
 int64_t parse_count(std::string_view text) {
   int64_t value = 0;
   if (!mla::parse_int(text, &value) || value < 0 || value > kMostMisses) {
-    throw Error(ErrorCode::kUsage, quoted(text) + " is not a count");
+    throw Error(ErrorCode::kUsage, in_quotes(text) + " is not a count");
   }
   return value;
 }
@@ -79,7 +79,7 @@ void MissReader::add(std::string_view text, const std::string& name) {
 void MissReader::add_header(std::string_view line) {
   const auto value = [](std::string_view word, std::string_view field) {
     if (word.substr(0, field.size()) != field) {
-      throw Error(ErrorCode::kUsage, quoted(word) + " is not " + std::string(field) + "...");
+      throw Error(ErrorCode::kUsage, in_quotes(word) + " is not " + std::string(field) + "...");
     }
     return word.substr(field.size());
   };

@@ -29,7 +29,7 @@ struct Step {
 
 Step parse_step(std::string_view text, std::string_view item) {
   if (text.size() < 2 || (text[0] != 'x' && text[0] != '+')) {
-    throw usage(fmt::format("{}: the step is written x2 or +8", quoted(item)));
+    throw usage(fmt::format("{}: the step is written x2 or +8", in_quotes(item)));
   }
   const bool multiplies = text[0] == 'x';
   return {multiplies, parse_int(text.substr(1), multiplies ? 2 : 1, kMaxSeqLen)};
@@ -38,13 +38,14 @@ Step parse_step(std::string_view text, std::string_view item) {
 // Bounds and step are at most 2^24, so the next value cannot overflow.
 void append_range(
     int64_t first, int64_t last, Step step, std::string_view item, std::vector<int64_t>* values) {
-  if (first > last) throw usage(fmt::format("{}: the range ends before it begins", quoted(item)));
+  if (first > last)
+    throw usage(fmt::format("{}: the range ends before it begins", in_quotes(item)));
   if (step.multiplies && first == 0) {
-    throw usage(fmt::format("{}: a range that multiplies cannot begin at 0", quoted(item)));
+    throw usage(fmt::format("{}: a range that multiplies cannot begin at 0", in_quotes(item)));
   }
   for (int64_t v = first; v <= last; v = step.multiplies ? v * step.amount : v + step.amount) {
     if (values->size() >= kMaxListValues) {
-      throw usage(fmt::format("{}: more than {} values", quoted(item), kMaxListValues));
+      throw usage(fmt::format("{}: more than {} values", in_quotes(item), kMaxListValues));
     }
     values->push_back(v);
   }
@@ -66,7 +67,8 @@ void append_item(std::string_view item, int64_t low, int64_t high, std::vector<i
     return;
   }
   if (parts.size() != 3) {
-    throw usage(fmt::format("{}: a range is written 1..8, 1024:65536:x2 or 8:64:+8", quoted(item)));
+    throw usage(
+        fmt::format("{}: a range is written 1..8, 1024:65536:x2 or 8:64:+8", in_quotes(item)));
   }
   append_range(parse_int(parts[0], low, high),
                parse_int(parts[1], low, high),
@@ -101,7 +103,7 @@ int64_t parse_int(std::string_view text, int64_t low, int64_t high) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::invalid_argument || rest != end) {
-    throw usage(fmt::format("{} is not a whole number", quoted(text)));
+    throw usage(fmt::format("{} is not a whole number", in_quotes(text)));
   }
   if (error != std::errc() || value < low || value > high) {
     throw usage(fmt::format("{} is not in {}..{}", text.substr(0, 40), low, high));
@@ -132,7 +134,7 @@ double parse_duration_s(std::string_view text) {
   const char* end = number.data() + number.size();
   const auto [rest, error] = std::from_chars(number.data(), end, value, std::chars_format::fixed);
   if (error == std::errc::invalid_argument || rest != end) {
-    throw usage(fmt::format("{} is not a duration such as 90s, 5m or 1h", quoted(text)));
+    throw usage(fmt::format("{} is not a duration such as 90s, 5m or 1h", in_quotes(text)));
   }
   if (error != std::errc() || !std::isfinite(value) || value <= 0 ||
       value * unit_s > kMaxDurationS) {
@@ -156,7 +158,7 @@ Shard parse_shard(std::string_view text) {
   constexpr int64_t kMaxShards = 100'000;
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos)
-    throw usage(fmt::format("{} is not I/N, such as 0/4", quoted(text)));
+    throw usage(fmt::format("{} is not I/N, such as 0/4", in_quotes(text)));
   Shard shard;
   shard.count = parse_int(text.substr(slash + 1), 1, kMaxShards);
   shard.index = parse_int(text.substr(0, slash), 0, shard.count - 1);
@@ -167,7 +169,7 @@ std::string parse_choice(std::string_view text, std::string_view choices) {
   const std::vector<std::string> names = split(choices, '|');
   if (std::find(names.begin(), names.end(), text) == names.end()) {
     std::string listed = fmt::format("{}", fmt::join(names, ", "));
-    throw usage(fmt::format("{} is not one of {}{}", quoted(text), listed, hint(text, names)));
+    throw usage(fmt::format("{} is not one of {}{}", in_quotes(text), listed, hint(text, names)));
   }
   return std::string(text);
 }

@@ -24,7 +24,8 @@ DeviceInfo described_device(const std::string& spec) {
   if (part == nullptr) part = find_known_arch(name);
   if (part == nullptr || !std::string_view(part->arch).starts_with("gfx")) {
     throw Error(ErrorCode::kUsage,
-                "device " + quoted(spec) + ": expected amdgcn:gfx942, amdgcn:gfx950 or a part, " +
+                "device " + in_quotes(spec) +
+                    ": expected amdgcn:gfx942, amdgcn:gfx950 or a part, " +
                     "such as amdgcn:MI300X");
   }
   return device_info_of(*part);

@@ -70,8 +70,7 @@ std::vector<CrossTask> plan_crossing(
     const Space& space,
     const std::function<bool(size_t point, const KernelConfig& config)>& known) {
   std::vector<policy::GridPoint> grid;
-  for (const CrossPoint& point : points)
-    grid.push_back(policy::grid_point(point.problem));
+  for (const CrossPoint& point : points) grid.push_back(policy::grid_point(point.problem));
   std::map<size_t, std::vector<KernelConfig>> wanted;
   const auto want = [&](size_t at, const KernelConfig& config) {
     const CrossPoint& point = points[at];

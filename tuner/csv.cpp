@@ -96,7 +96,7 @@ void check_header(const Reader& reader, const CsvRow& header) {
   for (const std::string& column : header.cells) {
     if (column.empty()) reader.fail(header.line, "a column without a name");
     if (!seen.insert(column).second)
-      reader.fail(header.line, "column " + quoted(column) + ": there are two of them");
+      reader.fail(header.line, "column " + in_quotes(column) + ": there are two of them");
   }
 }
 

@@ -25,8 +25,8 @@ class Prior {
  public:
   static constexpr size_t kTerms = 6;
 
-  // Of the fastest time of each (problem, split count, schedule, group rows), so that what the model
-  // lacks of the other knobs counts at its best. Nothing where those are too few to fit.
+  // Of the fastest time of each (problem, split count, schedule, group rows), so that what the
+  // model lacks of the other knobs counts at its best. Nothing where those are too few to fit.
   static std::optional<Prior> fit(const Space& space, const std::vector<Timing>& timings);
 
   double time_us(const Space& space, const Problem& problem, const KernelConfig& config) const;

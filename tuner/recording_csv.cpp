@@ -112,7 +112,7 @@ double parse_time(const std::string& column, const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
       value <= 0)
-    throw Error(ErrorCode::kUsage, column + ": " + quoted(text) + " is not a time above 0");
+    throw Error(ErrorCode::kUsage, column + ": " + in_quotes(text) + " is not a time above 0");
   return value;
 }
 
@@ -134,7 +134,7 @@ std::string problem_text(const CsvFile& file, const Columns& columns, const CsvR
     // A cell such as "8 q_len=3" would bring in a field that has no column.
     if (cell.empty() || cell.find_first_of(" \t\r\n") != std::string::npos)
       throw Error(ErrorCode::kUsage,
-                  file.header.cells[column] + ": " + quoted(cell) + " is not a value");
+                  file.header.cells[column] + ": " + in_quotes(cell) + " is not a value");
     text += (text.empty() ? "" : " ") + file.header.cells[column] + "=" + cell;
   }
   return text;

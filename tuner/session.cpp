@@ -19,8 +19,7 @@ constexpr int kRefinePasses = 3;
 
 bool has_cells(const std::vector<Problem>& problems) {
   std::vector<policy::GridPoint> points;
-  for (const Problem& problem : problems)
-    points.push_back(policy::grid_point(problem));
+  for (const Problem& problem : problems) points.push_back(policy::grid_point(problem));
   bool any = false;
   policy::for_each_cell(points, [&](const policy::GridCell&) { any = true; });
   return any;

@@ -136,7 +136,8 @@ struct RobustPlan {
 };
 
 struct SessionResult {
-  std::vector<ShapeResult> shapes;  // in the order asked for, then those that were added and answered
+  std::vector<ShapeResult>
+      shapes;  // in the order asked for, then those that were added and answered
   std::vector<RobustPlan> robust;
   CrossingCounts crossing;  // planned - held - lost were left out by the budget or a stop
   RefineCounts refine;

@@ -32,7 +32,7 @@ void require_usable(const SessionOptions& options) {
   usable_final_rounds(options.final_rounds);
   if (options.baseline != kDefaultRole && options.baseline != kDrainedRole)
     throw Error(ErrorCode::kUsage,
-                "baseline: " + quoted(options.baseline) + " is neither default nor drained");
+                "baseline: " + in_quotes(options.baseline) + " is neither default nor drained");
 }
 
 std::string protocol_text(const SessionOptions& options) {

@@ -37,7 +37,7 @@ std::unique_ptr<CandidateSource> open_source(const std::string& device_spec,
   }
   throw Error(
       ErrorCode::kUsage,
-      quoted(device_spec) +
+      in_quotes(device_spec) +
           " is not a device: cpu[:threads=N], hip:N, replay:FILE[,noise=0.3%], analytic[:OPTIONS]");
 }
 

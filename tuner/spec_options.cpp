@@ -32,7 +32,7 @@ SpecOptions::SpecOptions(std::string_view source, std::string_view text) : sourc
 }
 
 void SpecOptions::fail(const std::string& key, const std::string& why) const {
-  throw Error(ErrorCode::kUsage, "device " + source_ + ": option " + quoted(key) + ": " + why);
+  throw Error(ErrorCode::kUsage, "device " + source_ + ": option " + in_quotes(key) + ": " + why);
 }
 
 const std::string* SpecOptions::take(const std::string& key) {
@@ -48,9 +48,9 @@ double SpecOptions::fraction(const std::string& key, double otherwise) {
   const bool percent = !digits.empty() && digits.back() == '%';
   if (percent) digits.remove_suffix(1);
   double value = 0;
-  if (!parse_number(digits, &value)) fail(key, quoted(*text) + " is not a number or percentage");
+  if (!parse_number(digits, &value)) fail(key, in_quotes(*text) + " is not a number or percentage");
   if (percent) value /= 100;
-  if (!(value >= 0 && value <= 1)) fail(key, quoted(*text) + " is not within 0 % and 100 %");
+  if (!(value >= 0 && value <= 1)) fail(key, in_quotes(*text) + " is not within 0 % and 100 %");
   return value;
 }
 
@@ -60,7 +60,7 @@ int64_t SpecOptions::integer(const std::string& key, int64_t otherwise, int64_t 
   int64_t value = 0;
   if (!parse_number(std::string_view(*text), &value) || value < low || value > high)
     fail(key,
-         quoted(*text) + " is not a whole number within " + std::to_string(low) + " and " +
+         in_quotes(*text) + " is not a whole number within " + std::to_string(low) + " and " +
              std::to_string(high));
   return value;
 }

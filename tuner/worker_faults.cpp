@@ -32,7 +32,7 @@ struct Rule {
 };
 
 [[noreturn]] void bad_rule(std::string_view rule, const std::string& why) {
-  throw Error(ErrorCode::kUsage, "faulty device: rule " + quoted(rule) + ": " + why);
+  throw Error(ErrorCode::kUsage, "faulty device: rule " + in_quotes(rule) + ": " + why);
 }
 
 // Cuts what follows `mark` off `text`; nothing where there is no mark.
@@ -208,7 +208,7 @@ std::unique_ptr<Device> open_worker_device(
   if (!is_faulty_spec(spec)) return open(spec);
   std::string_view rules = std::string_view(spec).substr(kPrefix.size());
   const auto inner = cut_behind(&rules, ':');
-  if (!inner) throw Error(ErrorCode::kUsage, quoted(spec) + " is not faulty:RULES:DEVICE");
+  if (!inner) throw Error(ErrorCode::kUsage, in_quotes(spec) + " is not faulty:RULES:DEVICE");
   return add_faults(open(std::string(*inner)), std::string(rules), kernels);
 }
 

@@ -13,7 +13,7 @@ namespace mla::tuner {
 namespace {
 
 [[noreturn]] void malformed(std::string_view line) {
-  throw Error(ErrorCode::kInternal, "worker protocol: cannot read " + quoted(line));
+  throw Error(ErrorCode::kInternal, "worker protocol: cannot read " + in_quotes(line));
 }
 
 std::vector<std::string_view> split_fields(std::string_view line) {

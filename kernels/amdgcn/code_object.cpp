@@ -89,7 +89,7 @@ const Kernel& CodeObject::kernel(std::string_view name) const {
   for (const Kernel& kernel : kernels) {
     if (kernel.metadata.name == name) return kernel;
   }
-  throw Error(ErrorCode::kUsage, "no kernel " + quoted(name) + " in the code object");
+  throw Error(ErrorCode::kUsage, "no kernel " + in_quotes(name) + " in the code object");
 }
 
 CodeObject parse_code_object(std::string_view disassembly, std::string_view notes) {
@@ -104,7 +104,7 @@ CodeObject parse_code_object(std::string_view disassembly, std::string_view note
   for (const Kernel& kernel : code_object.kernels) {
     if (kernel.instructions.empty() || kernel.descriptor.empty()) {
       throw Error(ErrorCode::kUsage,
-                  "the disassembly lacks code or descriptor of " + quoted(kernel.metadata.name));
+                  "the disassembly lacks code or descriptor of " + in_quotes(kernel.metadata.name));
     }
   }
   return code_object;

@@ -97,7 +97,7 @@ std::optional<uint64_t> branch_target(const Instruction& instruction) {
     return std::nullopt;
   }
   if (instruction.operands.empty() || instruction.operands[0].kind != OperandKind::kInteger) {
-    throw Error(ErrorCode::kUsage, "branch without a distance: " + quoted(instruction.text));
+    throw Error(ErrorCode::kUsage, "branch without a distance: " + in_quotes(instruction.text));
   }
   const auto dwords = static_cast<int16_t>(instruction.operands[0].integer);
   return instruction.address + 4 + static_cast<uint64_t>(int64_t{dwords} * 4);
@@ -140,12 +140,12 @@ std::vector<int> Instruction::list_of(std::string_view modifier) const {
   std::vector<int> values;
   if (list.empty()) return values;
   if (list.size() < 2 || list.front() != '[' || list.back() != ']') {
-    throw Error(ErrorCode::kUsage, "not a list: " + quoted(list));
+    throw Error(ErrorCode::kUsage, "not a list: " + in_quotes(list));
   }
   for (const std::string_view part : split_operands(list.substr(1, list.size() - 2))) {
     int64_t value = 0;
     if (!parse_int(part, &value)) {
-      throw Error(ErrorCode::kUsage, "not a list of numbers: " + quoted(list));
+      throw Error(ErrorCode::kUsage, "not a list of numbers: " + in_quotes(list));
     }
     values.push_back(static_cast<int>(value));
   }
@@ -181,7 +181,7 @@ std::optional<WaitCounts> wait_counts(const Instruction& instruction) {
     } else if (strip_call("lgkmcnt", &inside) && parse_int(inside, &value)) {
       counts.lgkm = static_cast<int>(value);
     } else if (word != "&" && !strip_call("expcnt", &inside)) {
-      throw Error(ErrorCode::kUsage, "cannot read " + quoted(instruction.text));
+      throw Error(ErrorCode::kUsage, "cannot read " + in_quotes(instruction.text));
     }
   }
   return counts;

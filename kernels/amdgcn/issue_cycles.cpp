@@ -45,7 +45,7 @@ double mfma_cycles(const Instruction& instruction) {
   for (const MfmaRate& rate : kMfmaRates) {
     if (instruction.mnemonic == rate.mnemonic) return kSlot * rate.passes;
   }
-  throw Error(ErrorCode::kUsage, "no rate is known for " + quoted(instruction.text));
+  throw Error(ErrorCode::kUsage, "no rate is known for " + in_quotes(instruction.text));
 }
 
 template <size_t kCount>
@@ -144,7 +144,7 @@ int lane_bytes(const Instruction& instruction) {
 
 PipeCycles issue_cycles(const Instruction& instruction, const std::string& target) {
   if (target != "gfx942" && target != "gfx950") {
-    throw Error(ErrorCode::kUsage, "no rates are known for " + quoted(target));
+    throw Error(ErrorCode::kUsage, "no rates are known for " + in_quotes(target));
   }
   const std::string& mnemonic = instruction.mnemonic;
   PipeCycles cycles;

@@ -18,7 +18,7 @@ std::vector<Loop> find_loops(const std::vector<Instruction>& instructions) {
     if (!branch.branch_target || *branch.branch_target > branch.address) continue;
     const auto target = index_of.find(*branch.branch_target);
     if (target == index_of.end()) {
-      throw Error(ErrorCode::kUsage, "branch out of the kernel: " + quoted(branch.text));
+      throw Error(ErrorCode::kUsage, "branch out of the kernel: " + in_quotes(branch.text));
     }
     Loop& loop = by_begin[target->second];
     loop.begin = target->second;

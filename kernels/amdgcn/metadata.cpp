@@ -46,7 +46,7 @@ int number(const Line& line) {
   int64_t value = 0;
   if (!parse_int(line.value, &value) || value != static_cast<int>(value)) {
     throw Error(ErrorCode::kUsage,
-                "metadata: " + quoted(line.key) + " is not a number: " + quoted(line.value));
+                "metadata: " + in_quotes(line.key) + " is not a number: " + in_quotes(line.value));
   }
   return static_cast<int>(value);
 }

@@ -105,7 +105,7 @@ Gpu find_gpu(const std::string& text) {
   const int count = count_gpus(&why);
   if (spec.ordinal >= count) {
     if (count > 0) why = std::to_string(count) + " GPUs are visible";
-    throw Error(ErrorCode::kDevice, "device " + quoted(text) + ": " + why);
+    throw Error(ErrorCode::kDevice, "device " + in_quotes(text) + ": " + why);
   }
   return {spec.ordinal, read_info(spec)};
 }

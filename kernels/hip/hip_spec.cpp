@@ -24,7 +24,7 @@ bool is_mode_name(std::string_view text) {
 
 HipSpec parse_hip_spec(const std::string& spec) {
   const auto fail = [&](const std::string& why) {
-    throw Error(ErrorCode::kUsage, "device " + quoted(spec) + ": " + why);
+    throw Error(ErrorCode::kUsage, "device " + in_quotes(spec) + ": " + why);
   };
   HipSpec result;
   if (spec == "hip") return result;
@@ -48,7 +48,7 @@ HipSpec parse_hip_spec(const std::string& spec) {
       if (!is_mode_name(word.substr(10))) fail("partition is a mode's name, such as CPX");
       result.partition = word.substr(10);
     } else {
-      fail("unknown option " + quoted(word) + "; there are xcds=N and partition=MODE");
+      fail("unknown option " + in_quotes(word) + "; there are xcds=N and partition=MODE");
     }
   }
   return result;

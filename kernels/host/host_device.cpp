@@ -149,7 +149,7 @@ class HostLauncher : public DecodeLauncher {
 HostOptions parse_host_spec(const std::string& spec) {
   HostOptions options;
   const auto fail = [&](const std::string& why) {
-    throw Error(ErrorCode::kUsage, "device " + quoted(spec) + ": " + why);
+    throw Error(ErrorCode::kUsage, "device " + in_quotes(spec) + ": " + why);
   };
   if (spec == "cpu") return options;
   if (spec.rfind("cpu:", 0) != 0) fail("expected cpu, cpu:threads=N or cpu:isa=highway|bf16");
@@ -166,7 +166,7 @@ HostOptions parse_host_spec(const std::string& spec) {
     } else if (word == "isa=highway" || word == "isa=bf16") {
       options.isa = word.substr(4);
     } else {
-      fail("unknown option " + quoted(word) + "; there are threads=N and isa=highway|bf16");
+      fail("unknown option " + in_quotes(word) + "; there are threads=N and isa=highway|bf16");
     }
     if (comma == std::string_view::npos) return options;
     rest.remove_prefix(comma + 1);

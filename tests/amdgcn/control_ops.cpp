@@ -53,7 +53,7 @@ void trap(Wave&, const Op&) {
 void read_hardware_register(Wave& wave, const Op& op) {
   const std::string& name = op.instruction->operands[1].text;
   if (!starts_with(name, "hwreg(HW_REG_XCC_ID")) {
-    throw Error(ErrorCode::kDevice, "unknown hardware register " + quoted(name));
+    throw Error(ErrorCode::kDevice, "unknown hardware register " + in_quotes(name));
   }
   wave.scalars[op.operands[0].index] = wave.xcc_id;
 }

@@ -40,7 +40,7 @@ uint64_t hidden_value(const std::string& kind, const Launch& launch) {
   };
   const auto found = values.find(kind);
   if (found == values.end())
-    throw Error(ErrorCode::kUsage, "unsupported kernel argument " + quoted(kind));
+    throw Error(ErrorCode::kUsage, "unsupported kernel argument " + in_quotes(kind));
   return found->second;
 }
 

@@ -32,7 +32,7 @@ int dpp_lane(const Instruction& instruction, std::string_view control, int lane)
   if (control == "row_newbcast") return row + value;
   // The last lane of the row in front; lane 31 to the upper half of the wave.
   if (control == "row_bcast") return value == 15 ? row - 1 : lane < 32 ? -1 : 31;
-  throw Error(ErrorCode::kUsage, "unknown DPP control " + quoted(control));
+  throw Error(ErrorCode::kUsage, "unknown DPP control " + in_quotes(control));
 }
 
 std::string_view dpp_control(const Instruction& instruction) {
@@ -46,7 +46,7 @@ std::string_view dpp_control(const Instruction& instruction) {
                            "row_bcast"}) {
     if (instruction.has(name)) return name;
   }
-  throw Error(ErrorCode::kUsage, "DPP without a known control: " + quoted(instruction.text));
+  throw Error(ErrorCode::kUsage, "DPP without a known control: " + in_quotes(instruction.text));
 }
 
 std::shared_ptr<const Dpp> decode_dpp(const Instruction& instruction) {
@@ -71,7 +71,7 @@ Sdwa::Part decode_part(std::string_view text) {
   if (starts_with(text, "BYTE_") && text.size() == 6 && text[5] >= '0' && text[5] <= '3') {
     return {static_cast<uint8_t>(8 * (text[5] - '0')), 8};
   }
-  throw Error(ErrorCode::kUsage, "unknown part of a register " + quoted(text));
+  throw Error(ErrorCode::kUsage, "unknown part of a register " + in_quotes(text));
 }
 
 std::shared_ptr<const Sdwa> decode_sdwa(const Instruction& instruction) {
@@ -124,7 +124,7 @@ void decode_modifiers(const Instruction& instruction, Family family, Op* op) {
     const std::string_view name =
         std::string_view(modifier).substr(0, modifier.find_first_of(":("));
     if (!is_known(name, family, instruction.encoding)) {
-      throw Error(ErrorCode::kUsage, "unsupported modifier " + quoted(modifier));
+      throw Error(ErrorCode::kUsage, "unsupported modifier " + in_quotes(modifier));
     }
   }
   op->offset = instruction.value_of("offset").value_or(0);

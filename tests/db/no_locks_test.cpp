@@ -22,7 +22,8 @@ using namespace mla::testing;
 namespace {
 
 // SQLite's own layer, whose xLock finds so many times another process's lock, then answers what a
-// mount without locks does (0: as usual); without shared memory the methods of a file that has none.
+// mount without locks does (0: as usual); without shared memory the methods of a file that has
+// none.
 struct Mount {
   int locked_times = 0;
   int lock_answer = 0;

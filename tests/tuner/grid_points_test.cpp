@@ -140,8 +140,7 @@ BOOST_AUTO_TEST_CASE(an_added_shape_without_an_answer_is_not_tuned_again_in_the_
   SessionOptions options;
   options.only = make_disagree(&device);
   options.refine = true;
-  const SessionResult result =
-      tune(device, {problem_of(8, 16384), problem_of(32, 16384)}, options);
+  const SessionResult result = tune(device, {problem_of(8, 16384), problem_of(32, 16384)}, options);
   BOOST_TEST(device.refused == 1);
   BOOST_TEST(result.refine.tuned == 0);
   BOOST_TEST(result.refine.left == 1);
