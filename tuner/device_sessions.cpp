@@ -106,7 +106,7 @@ class DeviceSessions {
   std::vector<SessionResult> run_threads(const std::vector<Indices>& shares) {
     std::vector<SessionResult> results(shares.size());
     std::vector<std::exception_ptr> errors(shares.size());
-    std::atomic<bool> stop_all{false};
+    std::atomic<bool> stop_all{stop_.load()};
     size_t running = shares.size();
     std::vector<std::thread> threads;
     for (size_t device = 0; device < shares.size(); ++device) {

@@ -70,7 +70,7 @@ class CheckLayering(unittest.TestCase):
             ("kernels/hip/hip_runtime.cuh", "#include <hip/hip_runtime.h>"),
             ("db/store.cpp", "#include <SQLiteCpp/SQLiteCpp.h>"),
             ("policy/lookup.cpp", '#include "db/snapshot.h"'),
-            ("policy/settings.cpp", 'const char* db = std::getenv("MLA_TUNE_DB");'),
+            ("policy/default_files.cpp", 'const char* db = std::getenv("MLA_TUNE_DB");'),
             ("tuner/stats.cpp", "#include <boost/math/distributions/binomial.hpp>"),
             ("tools/main.cpp", 'std::cout << "done";'),
             ("tests/db/store_test.cpp", '#include "tests/support/sample_records.h"'),

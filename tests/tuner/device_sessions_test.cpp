@@ -197,13 +197,10 @@ BOOST_AUTO_TEST_CASE(measuring_again_measures_again_on_all_devices) {
   run(sources(device("a"), device("b")));
   SessionOptions options;
   options.retune = true;
-  const SessionResult result = run_device_sessions(sources(device("a"), device("b")),
-                                                   path,
-                                                   {.started_utc = "2026-01-01T00:00:00Z"},
-                                                   grid(),
-                                                   options,
-                                                   nullptr,
-                                                   kNeverStop);
+  db::RunInfo again;
+  again.started_utc = "2026-01-01T00:00:00Z";
+  const SessionResult result = run_device_sessions(
+      sources(device("a"), device("b")), path, again, grid(), options, nullptr, kNeverStop);
   for (const ShapeResult& shape : result.shapes) BOOST_TEST((shape.status == ShapeStatus::kDone));
   BOOST_TEST(slots().size() == 5u);
 }
