@@ -139,7 +139,7 @@ void require_schema(Connection& c, int32_t version) {
     const int32_t found = known_version(c, version);
     if (found < version) {
       c.fail("has " + version_text(found) + ", older than " + version_text(version) +
-             " of this program: open it once for writing to migrate it");
+             " of this program: migrate it with mla-tune db migrate --db " + c.path());
     }
     require_tables(c);
   });

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/device_info.h"
+#include "kernels/error.h"
 #include "kernels/outcome.h"
 #include "kernels/output_errors.h"
 #include "kernels/space.h"
@@ -40,8 +41,11 @@ class LoadedProblem {
   // The output of the last run() stays on the device as what compare_output() compares with. False:
   // this device leaves the comparison to the host.
   virtual bool keep_output() { return false; }
-  // Every element of the last run()'s output against the kept one.
-  virtual OutputErrors compare_output() { return {}; }
+  // Every element of the last run()'s output against the kept one. Throws Error(kInternal) where
+  // none is kept.
+  virtual OutputErrors compare_output() {
+    throw Error(ErrorCode::kInternal, "compare_output: this device keeps no output");
+  }
 };
 
 class RoofProbes;  // roofs.h

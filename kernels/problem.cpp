@@ -167,10 +167,6 @@ int32_t imbalance_class(int64_t max_len, int64_t mean_len) {
   return 8;
 }
 
-int64_t row_bytes(KvDtype dtype) {
-  return dtype == KvDtype::kFp8 ? kHeadDim : 2 * kHeadDim;
-}
-
 double min_kv_bytes(const Problem& p) {
   const double groups = static_cast<double>(ceil_div(p.batch, p.share_group));
   const double shared = p.shared_prefix == 0 ? 0 : groups * static_cast<double>(p.shared_prefix);

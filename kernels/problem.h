@@ -63,8 +63,13 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Bytes of one cached row: 1152 for bf16, 576 for fp8.
-int64_t row_bytes(KvDtype dtype);
+constexpr int element_bytes(KvDtype dtype) {
+  return dtype == KvDtype::kFp8 ? 1 : 2;
+}
+// Of one cached row: 1152 for bf16, 576 for fp8.
+constexpr int64_t row_bytes(KvDtype dtype) {
+  return kHeadDim * element_bytes(dtype);
+}
 
 // KV bytes that one decode step has to read at least once: shared rows counted once.
 double min_kv_bytes(const Problem& problem);

@@ -29,11 +29,6 @@ constexpr Int row_group_count(const DecodeParams& p, Same<Int> group_rows) {
   return p.batch * request_groups<Int>(query_rows<Int>(p), group_rows);
 }
 
-// Workgroups that share the walk of a row group: of 128 rows, two have 64 each.
-constexpr int32_t group_workgroups(int32_t group_rows) {
-  return group_rows >= 128 ? group_rows / 64 : 1;
-}
-
 template <class Int>
 struct BasicRowGroup {
   Int request = 0;

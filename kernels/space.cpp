@@ -6,6 +6,7 @@
 #include "kernels/error.h"
 #include "kernels/partition.h"
 #include "kernels/row_group.h"
+#include "kernels/wide_layout.h"
 
 namespace mla {
 namespace {

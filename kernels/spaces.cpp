@@ -146,7 +146,7 @@ Constraint nvidia_fits(int64_t local_memory_bytes) {
           "the copy ring does not fit into " + std::to_string(local_memory_bytes) +
               " bytes of shared memory",
           [local_memory_bytes](const Problem& problem, const KernelConfig& config) {
-            const int bytes = config.group_rows >= kWideRows
+            const int bytes = is_wide(config.group_rows)
                                   ? WideLayout::bytes()
                                   : bh16_layout(config, problem.kv_dtype).bytes();
             return local_memory_bytes <= 0 || bytes <= local_memory_bytes;
@@ -171,7 +171,7 @@ std::vector<Constraint> wide_constraints() {
            "uniform schedule; no others have 12 warps",
            [](const Problem&, const KernelConfig& config) {
              const KernelConfig shape = wide_shape(config.group_rows);
-             const bool wide = config.group_rows >= kWideRows;
+             const bool wide = is_wide(config.group_rows);
              return wide ? config.tile_n == shape.tile_n && config.stages == shape.stages &&
                                config.wait == shape.wait &&
                                config.stage1_warps == shape.stage1_warps &&
@@ -249,9 +249,8 @@ Constraint persistent_blocks() {
           }};
 }
 
-// Both teams of a row group of 32 read one ring: 24 query rows at batch 8 x 68,000 take 252 us in
-// groups of 16, 204 at tiles of 32 x 5 stages, 163 at 64 x 2 (H200). Eight stage-2 warps also where
-// the head dimension is cut: 35 us at batch 1, 52 with one (H200).
+// Of the rings that two teams share the one with the largest tiles (NOTES.md, "Row groups of 32").
+// Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   const bool warpgroups = device.arch == "sm_90";
   std::vector<int32_t> group_rows = {16, 32}, stage1_warps = {4, 8};

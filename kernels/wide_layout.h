@@ -4,9 +4,12 @@
 //
 // Everything in shared memory is panels: 64 rows x 64 columns of bf16, rows of 128 bytes whose
 // 16-byte pieces are swapped as by the copy engine's 128-byte swizzle. A block of 64 cached rows is
-// nine panels, eight of which are also values. The copy ring hands them out one by one, so that
-// products begin with the first panel of a block and the next copy with the first dead one.
+// nine panels, eight of which are also values. The copy ring hands these out in pairs and the ninth
+// alone, so that products begin with the first pair of a block and the next copy with the first
+// dead one.
 #pragma once
+
+#include <cstdint>
 
 #include "kernels/problem.h"
 
@@ -43,6 +46,14 @@ inline constexpr int kPairSlots = 10;
 inline constexpr int kRopeSlots = 2;
 inline constexpr int kRingUnits = kPairSlots + kRopeSlots;  // pairs first
 inline constexpr int kPanelSlots = kPairSlots * kPairPanels + kRopeSlots;
+
+constexpr bool is_wide(int32_t group_rows) {
+  return group_rows >= kWideRows;
+}
+// Workgroups that share the walk of a row group: of 128 rows, two have 64 each.
+constexpr int32_t group_workgroups(int32_t group_rows) {
+  return is_wide(group_rows) ? group_rows / kWideRows : 1;
+}
 
 struct WideLayout {
   // Offsets in bytes; the ring comes first.

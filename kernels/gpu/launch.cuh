@@ -19,7 +19,7 @@ struct Stage1Instance {
   KvDtype kv_dtype;
   int group_rows;
   const void* decode;      // the kernel of the uniform schedule
-  const void* persistent;  // that of the persistent one; null for two rings
+  const void* persistent;  // that of the persistent one, or null
   const void* copy_only;   // the gather of the uniform one without the products
 };
 

@@ -29,7 +29,6 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   using Base::lane;
   using typename Base::Rows;
   static constexpr KvDtype kKvDtype = KvDtype::kFp8;
-  static constexpr bool kOverlapped = true;
   static constexpr float kWeightExponent = 15;  // the largest weight is 2^15
 
   using Base::Base;

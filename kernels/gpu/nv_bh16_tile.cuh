@@ -23,7 +23,6 @@ class Bh16Tile {
  public:
   static constexpr int kBlockRows = kTileN;
   static constexpr KvDtype kKvDtype = KvDtype::kBf16;
-  static constexpr bool kOverlapped = false;            // which walk of nv_stage1.cuh
   static constexpr int kScoreTiles = kTileN / 8;        // m16n8 tiles of the scores
   static constexpr int kOutputTiles = kOwnColumns / 8;  // m16n8 tiles of the output
   static constexpr int kSteps = kQuarterColumns / 16;   // products along the columns

@@ -26,16 +26,11 @@ constexpr int hand_over_bytes(int tiles) {
   return (hand_over_scalars(tiles) + kTeamThreads) * 16;
 }
 
-// The smallest rings have room for what meets in them: of a team alone the pair's buffer, of two
-// teams that merge both, of two with a ring in common the pair's of each.
-template <int kTiles>
-constexpr bool rings_suffice(KvDtype kv_dtype) {
-  const auto ring_bytes = [kv_dtype](int teams, int group_rows) {
-    return Bh16Layout{16, teams, 2, kv_dtype, group_rows}.ring_bytes();
-  };
-  return ring_bytes(1, 16) >= hand_over_bytes(kTiles) &&
-         ring_bytes(2, 16) >= hand_over_bytes(kTiles) + hand_over_bytes(kTiles / 2) &&
-         ring_bytes(2, 32) >= 2 * hand_over_bytes(kTiles);
+// What meets in a ring: of a team alone the pair's buffer, of two teams that merge both, of two
+// with a ring in common the pair's of each.
+constexpr int met_bytes(int tiles, int teams, int rings) {
+  return rings == 2 ? hand_over_bytes(tiles) + hand_over_bytes(tiles / 2)
+                    : teams * hand_over_bytes(tiles);
 }
 
 // Puts the other half of the thread's first kTiles tiles, and its scalars, into `buffer`.
@@ -147,7 +142,9 @@ __device__ void finish_work(Tile& tile,
                             int ring_bytes,
                             int team,
                             SoftmaxState<typename Tile::Rows>* state) {
-  static_assert(rings_suffice<Tile::kOutputTiles>(Tile::kKvDtype));
+  constexpr int kGroupRows = kTeams / kRings * kTeamRows;
+  constexpr Bh16Layout kShallowest = {Tile::kBlockRows, kTeams, 2, Tile::kKvDtype, kGroupRows};
+  static_assert(kShallowest.ring_bytes() >= met_bytes(Tile::kOutputTiles, kTeams, kRings));
   constexpr int kTiles = Tile::kOutputTiles / kRings;
   constexpr int kRingThreads = kTeams / kRings * kTeamThreads;
   const bool pair = cluster_size() == 2 && !work.unsplit;

@@ -110,7 +110,7 @@ hipError_t Launcher::decode(const DecodeParams& params,
                                         : stage2_kernel<Schedule::kUniform>(config.stage2_tiles);
   if (merge == nullptr || config.stage2_warps < 1) return hipErrorInvalidValue;
   int64_t workgroups = 0;
-  if (config.group_rows >= kWideRows) {
+  if (is_wide(config.group_rows)) {
     if (const hipError_t status =
             platform_->wide.launch(platform_->row_maps, params, config, false, stream))
       return status;
@@ -158,7 +158,7 @@ hipError_t Launcher::decode(const DecodeParams& params,
 hipError_t Launcher::copy_only(const DecodeParams& params,
                                const KernelConfig& config,
                                hipStream_t stream) const {
-  if (config.group_rows >= kWideRows)
+  if (is_wide(config.group_rows))
     return platform_->wide.launch(platform_->row_maps, params, config, true, stream);
   const Stage1Instance* instance = find_stage1(params, config);
   if (instance == nullptr) return hipErrorInvalidValue;

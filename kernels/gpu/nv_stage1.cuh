@@ -31,17 +31,16 @@ struct ConsumerPosition {
   }
 };
 
-// One team's blocks: `first`, `first + step`, ...
 template <class Tile, class Work>
-__device__ void consume(Tile& tile,
-                        const DecodeParams& p,
-                        const Ring& ring,
-                        const Work& work,
-                        int first,
-                        int step,
-                        bool drain,
-                        ConsumerPosition* position,
-                        SoftmaxState<typename Tile::Rows>* state) {
+__device__ void consume_in_turn(Tile& tile,
+                                const DecodeParams& p,
+                                const Ring& ring,
+                                const Work& work,
+                                int first,
+                                int step,
+                                bool drain,
+                                ConsumerPosition* position,
+                                SoftmaxState<typename Tile::Rows>* state) {
   const float scale = score_scale(p);
   const int blocks = work.walk.count();
   const int depth = (ring.stages() - 2) * step;  // from `own` to `youngest`
@@ -64,11 +63,9 @@ __device__ void consume(Tile& tile,
     own.advance(1, ring.stages());
     youngest.advance(1, ring.stages());
   }
-  state->sum = Tile::total(state->sum);
 }
 
-// The same, but the scores of a block begin before the rest of the block before it is done: for fp8
-// rows, which come twice as fast as bf16 ones. (Two bf16 teams on one ring: 219 for 196 us.)
+// The scores of a block begin before the rest of the block before it is done.
 template <class Tile, class Work>
 __device__ void consume_overlapped(Tile& tile,
                                    const DecodeParams& p,
@@ -110,6 +107,25 @@ __device__ void consume_overlapped(Tile& tile,
       own.advance(1, ring.stages());
       youngest.advance(1, ring.stages());
     }
+  }
+}
+
+// One team's blocks: `first`, `first + step`, ... Overlapped for fp8 rows alone, which come twice
+// as fast as bf16 ones. (Two bf16 teams on one ring: 219 us overlapped, 196 in turn.)
+template <class Tile, class Work>
+__device__ void consume(Tile& tile,
+                        const DecodeParams& p,
+                        const Ring& ring,
+                        const Work& work,
+                        int first,
+                        int step,
+                        bool drain,
+                        ConsumerPosition* position,
+                        SoftmaxState<typename Tile::Rows>* state) {
+  if constexpr (Tile::kKvDtype == KvDtype::kFp8) {
+    consume_overlapped(tile, p, ring, work, first, step, drain, position, state);
+  } else {
+    consume_in_turn(tile, p, ring, work, first, step, drain, position, state);
   }
   state->sum = Tile::total(state->sum);
 }
@@ -163,7 +179,7 @@ __global__ void __launch_bounds__(
     auto* index_ring = reinterpret_cast<int32_t*>(ring_local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducers;
     const WalkCursor<kTileN> blocks(work.pages(p), work.walk, ring_index, kRings);
-    const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
+    const RowSource source(p, rows, element_bytes(Tile::kKvDtype));
     produce<kTileN, Tile::kKvDtype, kProducers>(ring, source, blocks, index_ring, producer);
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), ring_index, kRings);
@@ -177,11 +193,7 @@ __global__ void __launch_bounds__(
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
     const bool drain = config.wait == Wait::kDrain;
-    if constexpr (!Tile::kOverlapped) {
-      consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
-    } else {
-      consume_overlapped(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
-    }
+    consume(tile, p, ring, own, ring_index, kRings, drain, &position, &state);
     finish_work<kTeams, kRings>(tile, p, config, own, local, layout.ring_bytes(), team, &state);
   }
 }

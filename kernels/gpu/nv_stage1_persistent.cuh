@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducers;
     const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
-    const RowSource source(p, rows, Tile::kKvDtype == KvDtype::kFp8 ? 1 : 2);
+    const RowSource source(p, rows, element_bytes(Tile::kKvDtype));
     produce<kTileN, Tile::kKvDtype, kProducers>(ring, source, blocks, index_ring, producer);
     return;
   }
@@ -89,21 +89,16 @@ __global__ void __launch_bounds__(
     const auto work = Stage1Work<kTileN, kGroupRows>(p, pieces.piece()).behind(team * kTeamRows);
     load_queries(tile, p, work);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
-    const bool drain = config.wait == Wait::kDrain;
-    if constexpr (!Tile::kOverlapped) {
-      consume(tile, p, ring, work, 0, 1, drain, &position, &state);
-    } else {
-      consume_overlapped(tile, p, ring, work, 0, 1, drain, &position, &state);
-    }
+    consume(tile, p, ring, work, 0, 1, config.wait == Wait::kDrain, &position, &state);
     store_work<Tile::kOutputTiles>(
         tile, p, config, work, work.unsplit, Tile::first_column(), true, state);
   }
 }
 
-// Null where the shape has none: two rings an SM, or two workgroups of larger tiles, do not fit.
+// Null where the shape has none: of two rings a workgroup, and of larger tiles.
 template <class Tile, int kTeams, int kGroupRows>
 const void* persistent_kernel() {
-  if constexpr (kTeams == kGroupRows / kTeamRows && (kTeams == 2 || Tile::kBlockRows <= 32))
+  if constexpr (kTeams == kGroupRows / kTeamRows && Tile::kBlockRows <= 32)
     return reinterpret_cast<const void*>(&stage1_bh16_persistent<Tile, kGroupRows>);
   return nullptr;
 }

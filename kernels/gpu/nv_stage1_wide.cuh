@@ -16,8 +16,8 @@ template <Gather kGather>
 inline constexpr int kScoreRegisters = kGather == Gather::kTiles ? 168 : 160;
 inline constexpr int kValueRegisters = 160;
 
-// Hardware barriers beside __syncthreads' and those of the value warpgroups.
-inline constexpr int kQueryBarrier = 3;
+// A hardware barrier beside __syncthreads' and those of the value warpgroups.
+inline constexpr int kQueryBarrier = kValueBarrier + 2;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // By the consumers: the panels of the queries that stay in shared memory. Rows that the group lacks
@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   const Work work(p, config, blockIdx.x / kWorkgroups);
   if (work.idle) return;
   const int first_row = blockIdx.x % kWorkgroups * kWideRows;
+  static_assert(WideLayout::results() + sizeof(ResultRows) <= WideLayout::bytes());
   auto* results = reinterpret_cast<ResultRows*>(local + WideLayout::results());
   if (threadIdx.x == 0) *results = ResultRows(p, config, work, first_row);
   __syncthreads();
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
 
   if (warp >= kWideConsumerWarps) {
     lower_registers<kCopyRegisters<kGather>>();
-    const RowSource source(p, map, 2);
+    const RowSource source(p, map, element_bytes(KvDtype::kBf16));
     if constexpr (kGather == Gather::kTiles) {
       if (threadIdx.x % kWarpgroupThreads == 0)
         copy_tiles(ring, source, work.pages(p), work.walk, kWorkgroups);

@@ -8,6 +8,9 @@
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
+// Two, one a value warpgroup.
+inline constexpr int kValueBarrier = 1;
+
 template <class Ring>
 class Values {
  public:
@@ -110,7 +113,7 @@ class Values {
       }
     }
     fence_async();
-    named_barrier(1 + half_, kWarpgroupThreads);
+    named_barrier(kValueBarrier + half_, kWarpgroupThreads);
   }
 
   // Row `i` of the thread's two; the four lanes of a row call it together.

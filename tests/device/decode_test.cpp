@@ -35,6 +35,7 @@ WorkloadOptions ragged_options() {
 void check_problem(const Problem& problem,
                    const WorkloadOptions& options,
                    const std::vector<KernelConfig>& configs) {
+  BOOST_REQUIRE(!configs.empty());
   CheckedProblem checked(problem, options, 64);
   for (const KernelConfig& config : configs) {
     const Outcome outcome = checked.check(config);
@@ -76,7 +77,8 @@ BOOST_AUTO_TEST_CASE(every_shape_of_stage_1_is_right) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(fp8_rows_are_right_in_every_shape_of_stage_1_at_every_page_size) {
+BOOST_AUTO_TEST_CASE(fp8_rows_are_right_in_every_shape_of_stage_1_at_every_page_size,
+                     *boost::unit_test::precondition(has_fp8_kernels)) {
   for (const int32_t page_size : {1, 16, 64}) {
     Problem problem = ragged(page_size, 12, 2);
     problem.kv_dtype = KvDtype::kFp8;
@@ -84,7 +86,8 @@ BOOST_AUTO_TEST_CASE(fp8_rows_are_right_in_every_shape_of_stage_1_at_every_page_
   }
 }
 
-BOOST_AUTO_TEST_CASE(fp8_rows_are_right_at_every_head_count) {
+BOOST_AUTO_TEST_CASE(fp8_rows_are_right_at_every_head_count,
+                     *boost::unit_test::precondition(has_fp8_kernels)) {
   for (const int32_t nhead : kHeadCounts) {
     Problem problem = ragged(1, nhead, 1);
     problem.kv_dtype = KvDtype::kFp8;

@@ -49,26 +49,45 @@ inline boost::test_tools::assertion_result has_persistent_schedule(boost::unit_t
   return std::count(legal.begin(), legal.end(), static_cast<int32_t>(Schedule::kPersistent)) > 0;
 }
 
+inline boost::test_tools::assertion_result has_fp8_kernels(boost::unit_test::test_unit_id) {
+  Problem problem;
+  problem.kv_dtype = KvDtype::kFp8;
+  return test_gpu().space().allows(problem, test_gpu().space().neutral());
+}
+
 inline KernelConfig persistent(int splits, int tile_n, int stages, int group_rows = 16) {
   KernelConfig config = config_of(splits, tile_n, stages, group_rows / 4, group_rows);
   config.schedule = Schedule::kPersistent;
   return config;
 }
 
+inline std::vector<KernelConfig> allowed(const Problem& problem,
+                                         std::vector<KernelConfig> configs) {
+  std::erase_if(configs, [&](const KernelConfig& config) {
+    return !test_gpu().space().allows(problem, config);
+  });
+  return configs;
+}
+
 // Every compiled shape of stage 1 at its shallowest ring, with 1, a few and many splits.
 inline std::vector<KernelConfig> stage1_shapes(const Problem& problem = {}) {
+  const Space& space = test_gpu().space();
   std::vector<KernelConfig> configs;
-  for (const int32_t tile_n : test_gpu().space().range(Knob::kTileN).legal) {
-    for (const int32_t warps : test_gpu().space().range(Knob::kStage1Warps).legal) {
-      for (const int32_t group_rows : test_gpu().space().range(Knob::kGroupRows).legal) {
+  for (const int32_t group_rows : space.range(Knob::kGroupRows).legal) {
+    KernelConfig config = space.neutral(group_rows);
+    config.stages = space.range(Knob::kStages).legal.front();
+    for (const int32_t tile_n : space.range(Knob::kTileN).legal) {
+      for (const int32_t warps : space.range(Knob::kStage1Warps).legal) {
         for (const int splits : {1, 2, 3, 64}) {
-          const KernelConfig config = config_of(splits, tile_n, 2, warps, group_rows);
-          if (!test_gpu().space().violation(problem, config)) configs.push_back(config);
+          config.tile_n = tile_n;
+          config.stage1_warps = warps;
+          config.splits = splits;
+          configs.push_back(config);
         }
       }
     }
   }
-  return configs;
+  return allowed(problem, configs);
 }
 
 inline Output read_output(LoadedProblem& problem) {
@@ -104,5 +123,25 @@ class CheckedProblem {
   std::vector<ReferenceRow> reference_;
   std::unique_ptr<LoadedProblem> loaded_;
 };
+
+// Every value of each of the knobs, the others as in `base`, has the output of `base`.
+inline void check_same_bits(CheckedProblem& checked,
+                            const Problem& problem,
+                            const KernelConfig& base,
+                            const std::vector<Knob>& knobs) {
+  BOOST_REQUIRE_MESSAGE(checked.check(base).ok(), to_text(base));
+  const Output expected = read_output(checked.loaded());
+  for (const Knob knob : knobs) {
+    for (const int32_t value : test_gpu().space().range(knob).legal) {
+      KernelConfig config = base;
+      set(&config, knob, value);
+      if (!test_gpu().space().allows(problem, config)) continue;
+      BOOST_REQUIRE_MESSAGE(checked.loaded().run(config).ok(), to_text(config));
+      const Output output = read_output(checked.loaded());
+      BOOST_CHECK_MESSAGE(output.out == expected.out, to_text(config));
+      BOOST_CHECK_MESSAGE(output.lse == expected.lse, to_text(config));
+    }
+  }
+}
 
 }  // namespace mla::test

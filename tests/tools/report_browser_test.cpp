@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The HTML report in a real browser: Chromium measures where its texts lie, at the width of a
-// telephone and of a screen, light and dark. Exit status 77 (Skipped) where there is no Chromium.
+// telephone and of a screen, light and dark, and as printed. Exit status 77 (Skipped) where there
+// is no Chromium.
 #define BOOST_TEST_NO_MAIN
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include <boost/test/included/unit_test.hpp>
@@ -176,6 +177,21 @@ BOOST_AUTO_TEST_CASE(nothing_overlaps_or_is_cut_off_in_the_light) {
 
 BOOST_AUTO_TEST_CASE(nothing_overlaps_or_is_cut_off_in_the_dark) {
   expect_readable(true);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_overlaps_or_is_cut_off_on_paper) {
+  constexpr int kA4 = 703;  // CSS pixels between margins of 12 mm
+  std::string page = report().page();
+  const std::string_view print = "@media print", screen = "@media screen";
+  int rules = 0;
+  for (size_t at = 0; (at = page.find(print, at)) != std::string::npos; ++rules)
+    page.replace(at, print.size(), screen);
+  BOOST_TEST_REQUIRE(rules > 0);
+  std::ofstream(report().file("paper.html")) << page;
+  const Json result = probe("paper.html", {kA4}, false)[0];
+  BOOST_TEST(result["width"] == kA4);
+  BOOST_TEST(result["texts"] > 500);
+  BOOST_TEST(result["complaints"].empty(), result["complaints"].dump(1));
 }
 
 int main(int argc, char** argv) {

@@ -17,17 +17,13 @@ const char* const kPageStyle = R"css(
     --blue: #6cb6ff; --band: #6cb6ff33; --orange: #f0a04b; --alarm: #ff7b72; --alarm-paper: #3a1d1d;
   }
 }
+@page { margin: 12mm; }
 @media print {
   :root {
     color-scheme: light;
     --paper: #ffffff; --ink: #000000; --faint: #333333; --rule: #999999; --panel: #ffffff;
     --blue: #0b5cad; --band: #0b5cad33; --orange: #b35806; --alarm: #cf222e; --alarm-paper: #ffffff;
   }
-  nav { display: none; }
-  figure, tr, .alarm { break-inside: avoid; }
-  details::details-content { content-visibility: visible; display: block; }
-  .scroll { overflow: visible; }
-  table { font-size: 8pt; }
 }
 * { box-sizing: border-box; }
 body {
@@ -78,6 +74,19 @@ td { min-width: 5ch; max-width: 60ch; overflow-wrap: break-word; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td code { display: inline-block; min-width: 44ch; }
 code { font: 12px/1.4 "DejaVu Sans Mono", Menlo, Consolas, "Liberation Mono", monospace; }
+@media print { /* two figures beside each other on A4 and letter */
+  main { max-width: none; padding: 0; }
+  .figures { gap: 8px 12px; }
+  .panel, figure { width: 340px; }
+  nav { display: none; }
+  figure, .panel, tr, .alarm { break-inside: avoid; }
+  h2, h3, h4 { break-after: avoid; }
+  details { display: none; } /* 80 pages of numbers, which are in the files beside this one */
+  .scroll { overflow: visible; }
+  table { font-size: 7pt; }
+  th, .number { white-space: normal; }
+  td code { min-width: 20ch; font-size: 6.5pt; }
+}
 )css";
 
 }  // namespace mla::tools
