@@ -225,15 +225,18 @@ __device__ inline int cluster_rank() {
 }
 
 // All threads of the cluster that have not ended; what was written before is visible behind the
-// wait.
+// wait. A warp comes as one, which lanes that skipped a store need not be: apart they would count
+// as several, and a workgroup could end while the other one's copies still come to it.
 __device__ inline void arrive_cluster() {
 #if __CUDA_ARCH__ >= 900
+  __syncwarp();
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
 
 __device__ inline void wait_cluster() {
 #if __CUDA_ARCH__ >= 900
+  __syncwarp();
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }

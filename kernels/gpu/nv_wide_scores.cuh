@@ -36,7 +36,14 @@ struct ScoreTile {
     float max[4] = {score[0], score[1], score[2], score[3]};
 #pragma unroll
     for (int i = 4; i < 32; ++i) max[i % 4] = fmaxf(max[i % 4], score[i]);
-    return {{quad_max(fmaxf(max[0], max[1])) * factor, quad_max(fmaxf(max[2], max[3])) * factor}};
+    Rows rows = {{fmaxf(max[0], max[1]), fmaxf(max[2], max[3])}};
+#pragma unroll
+    for (int distance = 1; distance <= 2; ++distance) {  // the four lanes of a row
+      for (int i = 0; i < 2; ++i) {
+        rows[i] = fmaxf(rows[i], __shfl_xor_sync(~0u, rows[i], distance));
+      }
+    }
+    return {{rows[0] * factor, rows[1] * factor}};
   }
 
   // P = 2^(S - base) as pairs of bf16; returns this thread's share of the row sums.
@@ -75,11 +82,11 @@ class Scores {
         queries_(panel_operand(queries)),
         blocks_(work.walk.count()),
         first_masked_(work.first_masked),
-        scale_(score_scale(p)) {
+        scale_(p.softmax_scale * kLog2e) {
     const uint16_t* rows[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int row = first_row + warpgroup_row(i);
+      const int row = first_row + row_of_thread(i);
       attended_[i] = work.attended(p, 0, row);
       rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
     }
@@ -109,12 +116,17 @@ class Scores {
       factors[i] = empty ? 0.0f : 1.0f / sum;
       const float lse =
           empty ? -INFINITY : (state_.max[i] + log2_approx(sum)) * static_cast<float>(kLn2);
-      if (threadIdx.x % 4 == 0) results.store_lse(warpgroup_row(i), lse);
+      if (threadIdx.x % 4 == 0) results.store_lse(row_of_thread(i), lse);
     }
     weights_.put_factors(blocks_, factors);
   }
 
  private:
+  // The scores are the first warpgroup's.
+  __device__ static int row_of_thread(int i) {
+    return threadIdx.x / 32 * 16 + fragment_row(i);
+  }
+
   // rows: null where the group has none.
   __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
     pairs_odd(rows[0]) || pairs_odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);

@@ -5,11 +5,15 @@
 
 #include "kernels/gpu/nv_wide_scores.cuh"
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// Two, one a value warpgroup.
+// Hardware barriers, one a value warpgroup.
 inline constexpr int kValueBarrier = 1;
+
+}  // namespace mla::gpu
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+namespace mla::gpu {
 
 template <class Ring>
 class Values {
@@ -151,13 +155,19 @@ class Values {
   }
 
   __device__ void store_partial(int i, float* row, int column) const {
-    column += swapped_column();
+    // Neighbours swap pairs: the even lane has four columns of one tile, the odd one of the next.
+    const bool odd = threadIdx.x % 2 != 0;
+    column += odd * 8 + threadIdx.x % 4 / 2 * 4;
 #pragma unroll
     for (int tile = 0; tile < kTiles; tile += 2) {
       const float* o = sums(tile, i);
-      const float4 value = swap_pairs({o[0], o[1]}, {o[4], o[5]});
+      const float2 own = odd ? float2{o[4], o[5]} : float2{o[0], o[1]};
+      float2 other = odd ? float2{o[0], o[1]} : float2{o[4], o[5]};
+      other.x = __shfl_xor_sync(~0u, other.x, 1);
+      other.y = __shfl_xor_sync(~0u, other.y, 1);
       if (row == nullptr) continue;
-      *reinterpret_cast<float4*>(row + column + tile * 8) = value;
+      *reinterpret_cast<float4*>(row + column + tile * 8) =
+          odd ? float4{other.x, other.y, own.x, own.y} : float4{own.x, own.y, other.x, other.y};
     }
   }
 
