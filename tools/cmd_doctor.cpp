@@ -45,11 +45,13 @@ int64_t count(const Findings& findings, Health health) {
 }
 
 Findings all_findings(const Options& options) {
+  // Before the device is opened: this program would be one more that uses the GPU.
+  const Findings nvidia = nvidia_findings();
   const db::Environment environment = tuner::local_environment();
   Findings findings = version_findings(environment, hip::gpu_driver());
   const std::optional<Space> space = device_findings(options, &findings);
   append(cpu_clock_findings("/", host::usable_threads()), &findings);
-  append(nvidia_findings(), &findings);
+  append(nvidia, &findings);
   append(device_node_findings("/"), &findings);
   append(database_findings(options, space), &findings);
   append(setting_findings(options), &findings);
