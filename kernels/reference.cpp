@@ -131,8 +131,7 @@ ReferenceRow reference_row(const DecodeParams& p, int64_t token, int64_t head) {
   return result;
 }
 
-std::vector<ReferenceRow> reference_sample(const DecodeParams& p, int64_t count, uint64_t seed) {
-  const int64_t total = int64_t{p.batch} * p.q_len * p.nhead;
+std::vector<int64_t> sampled_rows(int64_t total, int64_t count, uint64_t seed) {
   std::set<int64_t> chosen;
   if (count >= total) {
     for (int64_t i = 0; i < total; ++i) chosen.insert(i);
@@ -143,9 +142,15 @@ std::vector<ReferenceRow> reference_sample(const DecodeParams& p, int64_t count,
       chosen.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(total)));
     }
   }
+  return {chosen.begin(), chosen.end()};
+}
+
+std::vector<ReferenceRow> reference_sample(const DecodeParams& p, int64_t count, uint64_t seed) {
+  const int64_t total = int64_t{p.batch} * p.q_len * p.nhead;
   std::vector<ReferenceRow> rows;
-  rows.reserve(chosen.size());
-  for (const int64_t i : chosen) rows.push_back(reference_row(p, i / p.nhead, i % p.nhead));
+  for (const int64_t i : sampled_rows(total, count, seed)) {
+    rows.push_back(reference_row(p, i / p.nhead, i % p.nhead));
+  }
   return rows;
 }
 

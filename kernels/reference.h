@@ -23,8 +23,11 @@ struct ReferenceRow {
 // Host pointers in `params`; out, lse and workspace are not touched.
 ReferenceRow reference_row(const DecodeParams& params, int64_t token, int64_t head);
 
-// At most `count` rows, spread over the batch by the seed; the first and last (token, head) are
-// always among them. count >= total rows gives every row.
+// At most `count` of `total` output rows, index token * nhead + head, ascending: chosen by the
+// seed, but the first and the last one always. count >= total gives every row.
+std::vector<int64_t> sampled_rows(int64_t total, int64_t count, uint64_t seed);
+
+// The rows that sampled_rows() chooses.
 std::vector<ReferenceRow> reference_sample(const DecodeParams& params,
                                            int64_t count,
                                            uint64_t seed);

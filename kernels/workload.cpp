@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "kernels/bf16.h"
 #include "kernels/error.h"
 #include "kernels/fp8.h"
+#include "kernels/parallel.h"
 
 namespace mla {
 namespace {
@@ -151,12 +153,15 @@ int64_t choose_pool_pages(const Problem& problem, int64_t asked, const PageLayou
   return pages;
 }
 
-// A keyed permutation of [0, size): a Feistel network over the next power of four, walked until it
+// A keyed permutation of [0, size): a Feistel network over the next power of two, walked until it
 // lands inside. No memory, and the same on every machine.
 class PagePermutation {
  public:
   PagePermutation(int64_t size, uint64_t seed) : size_(static_cast<uint64_t>(size)), seed_(seed) {
-    while (uint64_t{1} << (2 * half_bits_) < size_) ++half_bits_;
+    int bits = 2;
+    while (uint64_t{1} << bits < size_) ++bits;
+    right_bits_ = bits / 2;
+    left_bits_ = bits - right_bits_;
   }
 
   uint64_t operator()(uint64_t page) const {
@@ -167,30 +172,40 @@ class PagePermutation {
   }
 
  private:
+  static uint64_t low(uint64_t value, int bits) { return value & ((uint64_t{1} << bits) - 1); }
+
+  // Halves of different width trade places in every round; after an even number of those each is
+  // where it was.
   uint64_t mix(uint64_t page) const {
-    const uint64_t mask = (uint64_t{1} << half_bits_) - 1;
-    uint64_t left = page >> half_bits_, right = page & mask;
+    int left_bits = left_bits_, right_bits = right_bits_;
+    uint64_t left = page >> right_bits, right = low(page, right_bits);
     for (uint64_t round = 0; round < 4; ++round) {
-      const uint64_t next = left ^ (mix64(seed_ + (round << 32) + right) & mask);
+      const uint64_t next = left ^ low(mix64(seed_ + (round << 32) + right), left_bits);
       left = right;
       right = next;
+      std::swap(left_bits, right_bits);
     }
-    return left << half_bits_ | right;
+    return left << right_bits | right;
   }
 
   uint64_t size_, seed_;
-  int half_bits_ = 1;
+  int left_bits_, right_bits_;
 };
 
 // `used` distinct pages of a pool in random order. The pool's last page is always the first of
 // them: the widest offset.
 std::vector<int32_t> scattered_pages(int64_t pool_pages, int64_t used, uint64_t seed) {
+  constexpr int64_t kPiece = 1 << 16;
   const PagePermutation permutation(pool_pages - 1, seed);
-  std::vector<int32_t> order = {static_cast<int32_t>(pool_pages - 1)};
-  order.reserve(static_cast<size_t>(used));
-  for (int64_t i = 1; i < used; ++i) {
-    order.push_back(static_cast<int32_t>(permutation(static_cast<uint64_t>(i - 1))));
-  }
+  std::vector<int32_t> order(static_cast<size_t>(std::max<int64_t>(used, 1)));
+  order[0] = static_cast<int32_t>(pool_pages - 1);
+  parallel_for(ceil_div(used, kPiece), [&](int64_t piece) {
+    const int64_t end = std::min(used, (piece + 1) * kPiece);
+    for (int64_t i = std::max<int64_t>(1, piece * kPiece); i < end; ++i) {
+      order[static_cast<size_t>(i)] =
+          static_cast<int32_t>(permutation(static_cast<uint64_t>(i - 1)));
+    }
+  });
   return order;
 }
 
@@ -203,14 +218,17 @@ void Workload::place_pages(const WorkloadOptions& options) {
   pool_pages_ = choose_pool_pages(problem_, options.pool_pages, layout);
   const std::vector<int32_t> order =
       scattered_pages(pool_pages_, layout.used, mix64(seed_ ^ kPageStream));
+  kv_indices_.reserve(static_cast<size_t>(layout.entries + kGarbageCount));
   kv_indptr_.push_back(0);
   for (size_t b = 0; b < lengths_.size(); ++b) {
     const int64_t pages = ceil_div(lengths_[b], page);
-    for (int64_t i = 0; i < pages; ++i) {
-      const int64_t slot =
-          i < prefix_pages ? layout.prefix[b] + i : layout.first_own[b] + (i - prefix_pages);
-      kv_indices_.push_back(order[static_cast<size_t>(slot)]);
-    }
+    const int64_t shared = std::min(pages, prefix_pages);
+    const auto append = [&](int64_t first, int64_t count) {
+      const auto begin = order.begin() + first;
+      kv_indices_.insert(kv_indices_.end(), begin, begin + count);
+    };
+    if (shared > 0) append(layout.prefix[b], shared);
+    append(layout.first_own[b], pages - shared);
     kv_indptr_.push_back(static_cast<int32_t>(kv_indices_.size()));
     last_page_len_.push_back(
         static_cast<int32_t>(pages == 0 ? 0 : lengths_[b] - (pages - 1) * page));
@@ -226,13 +244,13 @@ void Workload::fill_queries(const WorkloadOptions& options) {
   const int64_t tokens = int64_t{problem_.batch} * problem_.q_len;
   q_.assign(static_cast<size_t>(tokens * q_token_stride_), kBf16Nan);
   const uint64_t seed = mix64(seed_ ^ kQueryStream);
-  for (int64_t token = 0; token < tokens; ++token) {
+  parallel_for(tokens, [&](int64_t token) {
     for (int64_t head = 0; head < problem_.nhead; ++head) {
       fill_base_row(seed,
                     token * kMaxHeads + head,
                     &q_[static_cast<size_t>(token * q_token_stride_ + head * q_head_stride_)]);
     }
-  }
+  });
 }
 
 DecodeParams Workload::params() const {

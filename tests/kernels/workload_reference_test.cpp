@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 namespace mla {
 namespace {
@@ -37,6 +38,24 @@ BOOST_AUTO_TEST_CASE(rows_made_again_are_the_rows_of_the_pool) {
       const ReferenceRow expected = reference_row(pooled.params(), row.token, row.head);
       BOOST_TEST(row.lse == expected.lse, text);
       BOOST_TEST(row.out == expected.out, text);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_are_taken_in_parts_have_the_same_result) {
+  for (const char* text : {"batch=1 nhead=3 seq_len=5000",
+                           "batch=2 nhead=2 seq_len=1024",
+                           "batch=2 nhead=2 seq_len=1025 q_len=4",  // some see nothing of a part
+                           "batch=3 nhead=2 seq_len=3000 page_size=64 imbalance=2 kv_dtype=fp8"}) {
+    WorkloadOptions options;
+    options.seed = 7;
+    const Workload pooled(parse_problem(text), options);
+    for (const ReferenceRow& row : sample(text, false)) {
+      const ReferenceRow expected = reference_row(pooled.params(), row.token, row.head);
+      BOOST_TEST(row.lse == expected.lse, boost::test_tools::tolerance(1e-13));
+      for (size_t i = 0; i < row.out.size(); ++i) {
+        BOOST_TEST_REQUIRE(std::abs(row.out[i] - expected.out[i]) < 1e-13, text);
+      }
     }
   }
 }

@@ -86,6 +86,29 @@ BOOST_AUTO_TEST_CASE(index_entries_past_the_end_are_garbage) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(every_request_has_pages_of_its_own_in_no_order) {
+  for (const int64_t seq_len : {1, 2, 3, 31, 32, 33, 4097, 70000, 200000}) {
+    Problem problem;
+    problem.batch = 3;
+    problem.seq_len = seq_len;
+    WorkloadOptions options;
+    options.with_pool = false;
+    const Workload workload(problem, options);
+    const std::vector<int32_t>& indices = workload.kv_indices();
+    const int64_t used = workload.kv_indptr().back();
+    BOOST_TEST(used == 3 * seq_len);
+    const std::set<int32_t> distinct(indices.begin(), indices.begin() + used);
+    BOOST_TEST(static_cast<int64_t>(distinct.size()) == used);
+    BOOST_TEST(*distinct.begin() >= 0);
+    BOOST_TEST(*distinct.rbegin() == workload.pool_pages() - 1);
+    int64_t next = 0;  // neighbours in memory
+    for (int64_t i = 1; i < used; ++i) {
+      next += indices[static_cast<size_t>(i)] == indices[static_cast<size_t>(i - 1)] + 1;
+    }
+    BOOST_TEST(next <= 3 + used / 50, seq_len);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_shared_prefix_is_the_same_rows_within_a_group_and_others_between_groups) {
   const Workload workload(parse_problem("batch=20 nhead=1 seq_len=50 shared_prefix=40/8"), {});
   const DecodeParams p = workload.params();
