@@ -123,7 +123,7 @@ std::string next_steps(const RunDocument& run, int status, const Terminal& termi
       shown.verdict == db::Verdict::kFaster ? shown.config : shown.finalist;
   std::string text;
   for (const std::string& command :
-       {fmt::format("mla-tune report {} -o report.md", database),
+       {fmt::format("mla-tune report {} --html report.html", database),
         fmt::format("mla-tune lookup {} {} {} --explain", device, database, shape),
         fmt::format(
             "mla-tune bench {} {} --config {}", device, shape, shell_quoted({to_text(config)}))}) {

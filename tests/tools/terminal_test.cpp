@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(the_next_commands_are_the_same_at_every_width) {
   const Tuned tuned;
   const std::vector<std::string> wide = next_commands(tuned.run_on(200));
   BOOST_REQUIRE(wide.size() == 3U);
-  BOOST_TEST(wide[0] == "mla-tune report --db " + tuned.path + " -o report.md");
+  BOOST_TEST(wide[0] == "mla-tune report --db " + tuned.path + " --html report.html");
   // The second run measures nothing and suggests the same.
   BOOST_TEST(next_commands(tuned.run_on(60)) == wide, boost::test_tools::per_element());
 }
