@@ -21,9 +21,9 @@ struct Merged {
 // tuning whose key the target holds with other evidence is added under a protocol that names the
 // source. No answer ever wins by a lower time: answers of one shape are pooled by a sign test over
 // the rounds of both where they measured the same finalist against the same default in the same
-// environment and neither counts rounds of the other, and otherwise both are kept; a source that
-// has the target's answer and a later one has its own way. Throws Error(kDatabase), and the target
-// stays too.
+// environment and neither counts rounds of the other, and otherwise both are kept; where the source
+// has the target's answer and a later one, the later one is the answer. Throws Error(kDatabase),
+// and the target stays too.
 Merged merge(const std::string& source, const std::string& target);
 
 }  // namespace mla::db

@@ -44,12 +44,12 @@ const SQLite::Column& Cursor::column() const {
 }
 
 void Cursor::bad(const std::string& why) const {
-  throw BadRow("column " + mla::in_quotes(column().getName()) + " " + why);
+  throw BadRow("column " + in_quotes(column().getName()) + " " + why);
 }
 
 void Cursor::unknown_name(std::string_view stored) {
   --next_;
-  bad("holds the unknown name " + mla::in_quotes(stored));
+  bad("holds the unknown name " + in_quotes(stored));
 }
 
 int64_t Cursor::int64() {
@@ -154,7 +154,7 @@ Problem read_problem(Cursor& row) {
 
 KernelConfig read_config(Cursor& row) {
   const std::string_view variant = row.text();
-  if (variant != kVariantBh16) throw BadRow("unknown variant " + mla::in_quotes(variant));
+  if (variant != kVariantBh16) throw BadRow("unknown variant " + in_quotes(variant));
   KernelConfig config;
   for (const Knob knob : kKnobs) {
     if (knob == Knob::kWait) {
@@ -222,7 +222,7 @@ Phase read_phase(Cursor& row) {
 OutcomeKind read_outcome_kind(Cursor& row) {
   const std::string_view stored = row.text();
   OutcomeKind kind{};
-  if (!parse_outcome_kind(stored, &kind)) throw BadRow("unknown outcome " + mla::in_quotes(stored));
+  if (!parse_outcome_kind(stored, &kind)) throw BadRow("unknown outcome " + in_quotes(stored));
   return kind;
 }
 

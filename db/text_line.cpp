@@ -69,7 +69,7 @@ double parse_real(std::string_view key, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw BadLine(std::string(key) + ": " + mla::in_quotes(text) + " is not a number");
+    throw BadLine(std::string(key) + ": " + in_quotes(text) + " is not a number");
   }
   return value;
 }
@@ -77,7 +77,7 @@ double parse_real(std::string_view key, std::string_view text) {
 int64_t parse_integer(std::string_view key, std::string_view text) {
   int64_t value = 0;
   if (!parse_int(text, &value)) {
-    throw BadLine(std::string(key) + ": " + mla::in_quotes(text) + " is not an integer");
+    throw BadLine(std::string(key) + ": " + in_quotes(text) + " is not an integer");
   }
   return value;
 }
@@ -101,8 +101,7 @@ TextLine::TextLine(std::string_view line) {
     const std::string key(line.substr(0, end));
     line.remove_prefix(end);
     if (line.empty() || line[0] != '=') {
-      if (!number_.empty() || !values_.empty())
-        throw BadLine(mla::in_quotes(key) + " has no value");
+      if (!number_.empty() || !values_.empty()) throw BadLine(in_quotes(key) + " has no value");
       number_ = key;
       continue;
     }
@@ -118,7 +117,7 @@ TextLine::TextLine(std::string_view line) {
       line.remove_prefix(length);
     }
     if (!values_.emplace(key, std::move(written)).second)
-      throw BadLine(mla::in_quotes(key) + " is given twice");
+      throw BadLine(in_quotes(key) + " is given twice");
   }
 }
 
@@ -162,8 +161,8 @@ Fields TextLine::fields(const Fields& like) {
 }
 
 void TextLine::finish() const {
-  if (!number_.empty()) throw BadLine(mla::in_quotes(number_) + " has no value");
-  if (!values_.empty()) throw BadLine(mla::in_quotes(values_.begin()->first) + " is not known");
+  if (!number_.empty()) throw BadLine(in_quotes(number_) + " has no value");
+  if (!values_.empty()) throw BadLine(in_quotes(values_.begin()->first) + " is not known");
 }
 
 }  // namespace mla::db

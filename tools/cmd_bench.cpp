@@ -181,7 +181,7 @@ int run_roof_bench(const Options& options, const std::string& spec) {
     throw Error(ErrorCode::kUsage, "--preset roof: takes one --config");
   const std::vector<RoofShape> shapes = chosen_roof_shapes(options);
   if (is_simulated(spec)) {
-    throw Error(ErrorCode::kUsage, mla::in_quotes(spec) + " has no machine to measure");
+    throw Error(ErrorCode::kUsage, in_quotes(spec) + " has no machine to measure");
   }
   const std::unique_ptr<Device> device = open_device(spec);
   const TunedConfigs tuned(options.databases, device->info());
@@ -208,11 +208,11 @@ int run_roof_bench(const Options& options, const std::string& spec) {
 int run_op_bench(const Options& options, const std::string& spec) {
   if (is_simulated(spec)) {
     throw Error(ErrorCode::kUsage,
-                mla::in_quotes(spec) + " has no machine to measure; give --config to compare");
+                in_quotes(spec) + " has no machine to measure; give --config to compare");
   }
   if (!spec.starts_with("cpu")) {
     throw Error(ErrorCode::kUsage,
-                "--device: " + mla::in_quotes(spec) +
+                "--device: " + in_quotes(spec) +
                     " needs --config (configurations to compare) or --preset roof; alone, bench "
                     "measures a CPU");
   }

@@ -225,8 +225,8 @@ __device__ inline int cluster_rank() {
 }
 
 // All threads of the cluster that have not ended; what was written before is visible behind the
-// wait. A warp comes as one, which lanes that skipped a store need not be: apart they would count
-// as several, and a workgroup could end while the other one's copies still come to it.
+// wait. The aligned forms are undefined where the lanes of a warp are apart (PTX ISA), as those may
+// be of which some skip a store: hence __syncwarp().
 __device__ inline void arrive_cluster() {
 #if __CUDA_ARCH__ >= 900
   __syncwarp();

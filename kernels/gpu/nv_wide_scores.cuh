@@ -122,7 +122,7 @@ class Scores {
   }
 
  private:
-  // The scores are the first warpgroup's.
+  // The scores are the first warpgroup's: warpgroup_row() without its remainder.
   __device__ static int row_of_thread(int i) {
     return threadIdx.x / 32 * 16 + fragment_row(i);
   }

@@ -155,7 +155,7 @@ class Values {
   }
 
   __device__ void store_partial(int i, float* row, int column) const {
-    // Neighbours swap pairs: the even lane has four columns of one tile, the odd one of the next.
+    // As swap_pairs(), which nvcc 13 makes into branches here, with 24 bytes more that spill.
     const bool odd = threadIdx.x % 2 != 0;
     column += odd * 8 + threadIdx.x % 4 / 2 * 4;
 #pragma unroll

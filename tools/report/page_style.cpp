@@ -81,7 +81,7 @@ code { font: 12px/1.4 "DejaVu Sans Mono", Menlo, Consolas, "Liberation Mono", mo
   nav { display: none; }
   figure, .panel, tr, .alarm { break-inside: avoid; }
   h2, h3, h4 { break-after: avoid; }
-  details { display: none; } /* 80 pages of numbers, which are in the files beside this one */
+  details { display: none; } /* 85 pages of 31 shapes; the files beside this one have the numbers */
   .scroll { overflow: visible; }
   table { font-size: 7pt; }
   th, .number { white-space: normal; }
