@@ -11,6 +11,7 @@
 #include "db/content.h"
 #include "db/pool.h"
 #include "db/schema.h"
+#include "db/ship.h"
 #include "db/store_impl.h"
 #include "kernels/error.h"
 
@@ -34,7 +35,7 @@ class SourceCopy {
  public:
   SourceCopy(const std::string& source, const std::string& target)
       : path_(target + "." + std::to_string(getpid()) + ".merge") {
-    remove();
+    remove_database(path_);
     Connection c(source, OpenMode::kReadOnly);
     require_schema(c);
     c.read([&] { require_own_schema_only(c); });
@@ -47,18 +48,13 @@ class SourceCopy {
       if (!row.ok) c.fail("is damaged (" + row.check + ": " + row.detail + "), nothing is merged");
     }
   }
-  ~SourceCopy() { remove(); }
+  ~SourceCopy() { remove_database(path_); }
   SourceCopy(const SourceCopy&) = delete;
   SourceCopy& operator=(const SourceCopy&) = delete;
 
   const std::string& path() const { return path_; }
 
  private:
-  void remove() const {
-    std::error_code ignored;
-    for (const char* suffix : {"", "-journal", "-wal", "-shm"}) fs::remove(path_ + suffix, ignored);
-  }
-
   std::string path_;
 };
 
