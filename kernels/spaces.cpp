@@ -167,7 +167,7 @@ KernelConfig wide_shape(int32_t group_rows) {
 
 std::vector<Constraint> wide_constraints() {
   return {{"group_rows_wide",
-           "row groups of 64 and 128 have tile_n=64 stages=2 wait=partial stage1_warps=12 and the "
+           "row groups of 64 and 128 have tile_n=64 stages=2 wait=partial stage1_warps=8 and the "
            "uniform schedule; no others have 12 warps",
            [](const Problem&, const KernelConfig& config) {
              const KernelConfig shape = wide_shape(config.group_rows);

@@ -16,14 +16,6 @@ enum class Gather {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-// Where a walk stands in the ring: at a block's next pair and its key panel.
-struct PanelPosition {
-  RingPosition pair, rope;
-
-  __device__ void next_pair() { pair.advance(1, kPairSlots); }
-  __device__ void next_rope() { rope.advance(1, kRopeSlots); }
-};
-
 // kPair: copies go to both workgroups of a cluster of two, whose slots fill and empty together.
 template <Gather kGather, bool kPair>
 class PanelRing {
@@ -31,12 +23,17 @@ class PanelRing {
   __device__ explicit PanelRing(uint8_t* local)
       : base_(shared_address(local)), operand_(panel_operand(base_)) {}
 
-  // What is filled and emptied together: a pair, or a key panel.
-  __device__ static int unit(const PanelPosition& at, bool rope) {
-    return rope ? kPairSlots + at.rope.slot : at.pair.slot;
+  // Where a block is, and the parity of the round in which it comes there.
+  __device__ static constexpr int stage(int block) { return block % kWideStages; }
+  __device__ static constexpr uint32_t parity(int block) { return block / kWideStages % 2; }
+  // What is filled and emptied together: a pair of a block's value panels, or its key panel.
+  __device__ static constexpr int pair_unit(int stage, int pair) {
+    return stage * kBlockPairs + pair;
   }
-  __device__ static int first_panel(int unit) {
-    return unit < kPairSlots ? unit * kPairPanels : kPairSlots * kPairPanels + unit - kPairSlots;
+  __device__ static constexpr int rope_unit(int stage) { return kPairUnits + stage; }
+  // Pairs of a block lie one behind the other.
+  __device__ static constexpr int first_panel(int unit) {
+    return unit < kPairUnits ? unit * kPairPanels : kPairUnits * kPairPanels + unit - kPairUnits;
   }
   __device__ uint32_t panel(int slot) const { return base_ + slot * kPanelBytes; }
   // The panel as an operand: the first one's, further on in 16 bytes.
@@ -84,19 +81,17 @@ class PanelRing {
   uint64_t operand_;
 };
 
-// The panels of a block, in the order of copies and products: `copy(unit, panel, count)` where the
-// unit is empty.
-template <class Ring, class Copy>
-__device__ void fill_block(const Ring& ring, PanelPosition* at, Copy copy) {
-#pragma unroll 1
-  for (int panel = 0; panel < kValuePanels; panel += kPairPanels) {
-    ring.wait_empty(Ring::unit(*at, false), at->pair.parity);
-    copy(Ring::unit(*at, false), panel, kPairPanels);
-    at->next_pair();
+// Calls `visit(unit, panel, count)` for the panels of a stage's block in the order in which they
+// become free, are copied and are multiplied: the keys' alone, then those of the side that has the
+// block's scores.
+template <class Ring, class Visit>
+__device__ void visit_units(int stage, Visit visit) {
+  visit(Ring::rope_unit(stage), kValuePanels, 1);
+#pragma unroll
+  for (int i = 0; i < kBlockPairs; ++i) {
+    const int pair = stage * kSidePairs ^ i;
+    visit(Ring::pair_unit(stage, pair), pair * kPairPanels, kPairPanels);
   }
-  ring.wait_empty(Ring::unit(*at, true), at->rope.parity);
-  copy(Ring::unit(*at, true), kValuePanels, 1);
-  at->next_rope();
 }
 
 // By one thread. The rows of a block lie in one page.
@@ -112,12 +107,12 @@ __device__ void copy_tiles(const Ring& ring,
   const auto page_of = [&](int block) {
     return block < blocks ? pages[walk.first_row(block) >> source.page_shift] : 0;
   };
-  PanelPosition at;
   int32_t page = page_of(0);
   for (int block = 0; block < blocks; ++block) {
     const int32_t next_page = page_of(block + 1);
     const auto row = static_cast<int32_t>(source.row(page, walk.first_row(block)));
-    fill_block(ring, &at, [&](int unit, int panel, int count) {
+    visit_units<Ring>(Ring::stage(block), [&](int unit, int panel, int count) {
+      ring.wait_empty(unit, Ring::parity(block));
       const uint32_t full = ring.full(unit);
       uint32_t target = ring.panel(Ring::first_panel(unit));
       arrive_expecting(full, count * kPanelBytes);
@@ -188,7 +183,8 @@ class RowGatherer {
       rows[i] = source_.pool + row * source_.row_bytes + lane % 8 * 16;
     }
     const uint32_t target = (threadIdx.x / 32 % 4 * kWarpRows + lane / 8) * kPanelRowBytes;
-    fill_block(ring_, &at_, [&](int unit, int panel, int count) {
+    visit_units<Ring>(Ring::stage(block), [&](int unit, int panel, int count) {
+      ring_.wait_empty(unit, Ring::parity(block));
       uint32_t rows_of_panel = ring_.panel(Ring::first_panel(unit)) + target;
 #pragma unroll 1
       for (int n = 0; n < count; ++n, rows_of_panel += kPanelBytes) {
@@ -208,7 +204,6 @@ class RowGatherer {
   const int32_t* pages_;
   Walk<kWideTileN> walk_;
   int blocks_;
-  PanelPosition at_;
 };
 
 #endif

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Stage 1 for row groups of 64 and 128 rows on sm_90a: warpgroups with roles. One makes the scores
-// and the softmax, two keep a half each of the 64 x 512 output and multiply weights by values, one
-// copies. A group of 128 rows is a cluster of two workgroups that share the cached rows.
+// Stage 1 for row groups of 64 and 128 rows on sm_90a: two warpgroups consume
+// (nv_wide_consumer.cuh), one copies. A group of 128 rows is a cluster of two workgroups that share
+// the cached rows.
 #pragma once
 
-#include "kernels/gpu/nv_wide_values.cuh"
+#include "kernels/gpu/nv_wide_consumer.cuh"
 
 namespace mla::gpu {
 
-// Registers a thread, 512 in all: scores, two times values, copies. Rows that are gathered take a
+// Registers a thread: 512 are the two consumers' and the copies'. Rows that are gathered take a
 // thread more than tiles.
 template <Gather kGather>
-inline constexpr int kCopyRegisters = kGather == Gather::kTiles ? 24 : 32;
+inline constexpr int kCopyRegisters = kGather == Gather::kTiles ? 24 : 40;
 template <Gather kGather>
-inline constexpr int kScoreRegisters = kGather == Gather::kTiles ? 168 : 160;
-inline constexpr int kValueRegisters = 160;
+inline constexpr int kConsumerRegistersWide = (504 - kCopyRegisters<kGather>) / 2;
 
-// A hardware barrier beside __syncthreads' and those of the value warpgroups.
-inline constexpr int kQueryBarrier = kValueBarrier + 2;
+// A hardware barrier beside the exchange's.
+inline constexpr int kQueryBarrier = kBothSidesBarrier + 1;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // By the consumers: the panels of the queries that stay in shared memory. Rows that the group lacks
@@ -50,24 +49,17 @@ __device__ void store_query_panels(const DecodeParams& p,
   fence_async();
 }
 
-// What consumes nothing and only empties the ring: the key panels, or half of the pairs
-// of every block.
+// Consumes nothing and only empties the ring.
 template <class Ring>
-__device__ void release_ropes(const Ring& ring, int blocks) {
-  PanelPosition at;
-  for (int block = 0; block < blocks; ++block, at.next_rope()) {
-    ring.wait_full(Ring::unit(at, true), at.rope.parity);
-    ring.release(Ring::unit(at, true));
-  }
-}
-
-template <class Ring>
-__device__ void release_pairs(const Ring& ring, int blocks, int half) {
-  PanelPosition at;
-  for (int pair = 0; pair < blocks * kBlockPairs; ++pair, at.next_pair()) {
-    if (pair % kBlockPairs / (kBlockPairs / 2) != half) continue;
-    ring.wait_full(Ring::unit(at, false), at.pair.parity);
-    ring.release(Ring::unit(at, false));
+__device__ void release_only(const Ring& ring, int blocks, int side) {
+  for (int block = 0; block < blocks; ++block) {
+    visit_units<Ring>(Ring::stage(block), [&](int unit, int panel, int) {
+      const bool rope = panel == kValuePanels;
+      const int reader = rope ? Ring::stage(block) : panel / (kSidePairs * kPairPanels);
+      if (reader != side) return;
+      ring.wait_full(unit, Ring::parity(block));
+      ring.release(unit);
+    });
   }
 }
 #endif
@@ -85,10 +77,10 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   using Work = Stage1Work<kWideTileN, kGroupRows>;
   const int warp = threadIdx.x / 32;
   const Ring ring(local);
-  const Weights weights(local);
+  const Exchange exchange(local);
   launch_dependents();
   if (warp == 0) ring.init();
-  if (threadIdx.x == 32) weights.init();
+  if (threadIdx.x == 32) exchange.init();
   const Work work(p, config, blockIdx.x / kWorkgroups);
   if (work.idle) return;
   const int first_row = blockIdx.x % kWorkgroups * kWideRows;
@@ -112,23 +104,22 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
       RowGatherer<Ring>(ring, source, work.pages(p), work.walk).run();
     }
   } else if constexpr (!kMaths) {
-    const int blocks = work.walk.count();
-    warp < kWarpgroupWarps ? release_ropes(ring, blocks)
-                           : release_pairs(ring, blocks, warp / kWarpgroupWarps - 1);
+    release_only(ring, work.walk.count(), warp / kWarpgroupWarps);
   } else {
+    raise_registers<kConsumerRegistersWide<kGather>>();
     store_query_panels(p, work, first_row, local + WideLayout::queries());
+    __syncwarp();
     named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
+    const auto own = work.behind(first_row);
+    const uint32_t queries = shared_address(local) + WideLayout::queries();
+    const auto consume = [&](auto consumer) {
+      consumer.run();
+      consumer.finish(*results);
+    };
     if (warp < kWarpgroupWarps) {
-      raise_registers<kScoreRegisters<kGather>>();
-      Scores<Ring> scores(
-          p, work, ring, weights, shared_address(local) + WideLayout::queries(), first_row);
-      scores.run();
-      scores.finish(*results);
+      consume(WideConsumer<Ring, 0>(p, own, ring, exchange, queries));
     } else {
-      raise_registers<kValueRegisters>();
-      Values<Ring> values(work.walk, ring, weights, warp / kWarpgroupWarps - 1);
-      values.run();
-      values.finish(*results);
+      consume(WideConsumer<Ring, 1>(p, own, ring, exchange, queries));
     }
   }
   if constexpr (kPair) {  // the other one's copies and arrivals still come here

@@ -29,6 +29,13 @@ __device__ inline uint64_t panel_operand(uint32_t address) {
   return kSwizzle128 | kEightRows | kNextPanel | (address >> 4 & 0x3fff);
 }
 
+// The same operand, of which the compiler knows nothing: it would keep those of all products of a
+// loop in registers, where one addition makes each.
+__device__ inline uint64_t made_anew(uint64_t operand) {
+  asm volatile("" : "+l"(operand));
+  return operand;
+}
+
 __device__ inline void begin_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -55,6 +62,8 @@ __device__ inline void settle(float (&d)[kCount]) {
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define MLA_SUMS32(d, i) \
   MLA_SUMS8(d, i), MLA_SUMS8(d, i + 8), MLA_SUMS8(d, i + 16), MLA_SUMS8(d, i + 24)
+#define MLA_SUMS128(d) \
+  MLA_SUMS32(d, 0), MLA_SUMS32(d, 32), MLA_SUMS32(d, 64), MLA_SUMS32(d, 96)
 #define MLA_PRODUCT                                                         \
   "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "                   \
   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
@@ -78,19 +87,33 @@ __device__ inline void multiply_panels(float (&d)[32],
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
 }
 
-// d (64 x 128) += A B; a: a panel with rows of 16 columns, b: 16 rows of the first of two panels.
-__device__ inline void multiply_values(float (&d)[64], uint64_t a, uint64_t b) {
-  asm volatile(
-      "{ .reg .pred p; setp.eq.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, p, 1, 1, 0, 1; }"
-      : MLA_SUMS32(d, 0), MLA_SUMS32(d, 32)
-      : "l"(a), "l"(b));
+#define MLA_WIDE_PRODUCT                                                                           \
+  "{ .reg .pred p; setp.eq.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}"
+
+// d (64 x 256) += A B; a: a panel with rows of 16 columns, b: 16 rows of the first of four panels.
+__device__ inline void multiply_values(float (&d)[128], uint64_t a, uint64_t b) {
+  asm volatile(MLA_WIDE_PRODUCT ", %128, %129, p, 1, 1, 0, 1; }"
+               : MLA_SUMS128(d)
+               : "l"(a), "l"(b));
 }
 
+// The same with A in registers.
+__device__ inline void multiply_values(float (&d)[128], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile(MLA_WIDE_PRODUCT ", {%128, %129, %130, %131}, %132, p, 1, 1, 1; }"
+               : MLA_SUMS128(d)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+#undef MLA_WIDE_PRODUCT
+#undef MLA_SUMS128
 #undef MLA_PRODUCT
 #undef MLA_SUMS32
 #undef MLA_SUMS8

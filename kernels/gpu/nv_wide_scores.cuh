@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The score warpgroup of a wide workgroup: S = Q K^T of a block, softmax, and the weights for the
-// value warpgroups.
+// The scores of a wide workgroup's consumer: S = Q K^T of every second block, and their softmax.
 #pragma once
 
 #include "kernels/gpu/nv_panel_ring.cuh"
-#include "kernels/gpu/nv_weights.cuh"
-#include "kernels/gpu/nv_wide_results.cuh"
+#include "kernels/gpu/nv_wide_exchange.cuh"
 #include "kernels/stage1.h"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -47,13 +45,13 @@ struct ScoreTile {
   }
 
   // P = 2^(S - base) as pairs of bf16; returns this thread's share of the row sums.
-  __device__ Rows exponentiate(const Rows& base, uint32_t (&weight)[16]) const {
+  __device__ Rows exponentiate(const Rows& base, uint32_t (&weight)[4][4]) const {
     Rows sum = {{0, 0}};
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
       const float low = exp2_approx(fmaf(score[2 * i], factor, -base[i % 2]));
       const float high = exp2_approx(fmaf(score[2 * i + 1], factor, -base[i % 2]));
-      weight[i] = pack_bf16(low, high);
+      weight[i / 4][i % 4] = pack_bf16(low, high);
       sum[i % 2] += low + high;
     }
     return sum;
@@ -64,71 +62,98 @@ struct ScoreTile {
   }
 };
 
-template <class Ring>
+// The maxima that the other side passes on, for raise_max: of what was seen before and its block.
+struct GivenMaxima {
+  using Rows = ScoreTile::Rows;
+
+  Rows max;
+
+  __device__ Rows row_max() const { return max; }
+  __device__ static Rows exp2(const Rows& x) { return ScoreTile::exp2(x); }
+};
+
+// kSide: whose blocks they are of, those of the stage of that number.
+template <class Ring, int kSide>
 class Scores {
  public:
   using Rows = ScoreTile::Rows;
 
-  // first_row: of the group, the workgroup's first.
+  // work: from the workgroup's first query row on.
   template <class Work>
-  __device__ Scores(const DecodeParams& p,
-                    const Work& work,
-                    const Ring& ring,
-                    const Weights& weights,
-                    uint32_t queries,
-                    int first_row)
+  __device__ Scores(const DecodeParams& p, const Work& work, const Ring& ring, uint32_t queries)
       : ring_(ring),
-        weights_(weights),
         queries_(panel_operand(queries)),
-        blocks_(work.walk.count()),
         first_masked_(work.first_masked),
         scale_(p.softmax_scale * kLog2e) {
     const uint16_t* rows[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int row = first_row + row_of_thread(i);
+      const int row = warpgroup_row(i);
       attended_[i] = work.attended(p, 0, row);
       rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
     }
-    load_register_panels(rows);
+    load_register_panel(rows);
   }
 
-  __device__ void run() {
-    float score[32];
-#pragma unroll 1
-    for (int block = 0; block < blocks_; ++block) {
-      issue(score);
-      wait_products<0>();
-      settle(score);
-      ring_.release(Ring::unit(at_, true));
-      at_.next_rope();
-      soften(block, score);
+  // Starts the products of a block: a group.
+  __device__ void start(int block) {
+    visit_units<Ring>(kSide, [&](int unit, int panel, int count) {
+      ring_.wait_full(unit, Ring::parity(block));
+      begin_products();
+      const uint64_t keys = made_anew(ring_.operand(Ring::first_panel(unit)));
+      const uint64_t queries = made_anew(queries_);
+      for (int i = 0; i < count; ++i) {
+        const int offset = i * (kPanelBytes >> 4);
+        multiply_panel(panel + i, queries, keys + offset);
+      }
+    });
+    commit_products();
+  }
+  // Once the products are done.
+  __device__ void end() {
+    settle(score_);
+    ring_.release(Ring::rope_unit(kSide));
+  }
+
+  // The factor by which older weights shrink, and in `base` what weigh() subtracts.
+  __device__ Rows raise(int block, Rows* base) {
+    ScoreTile tile = {score_, factor()};
+    if (!(scale_ > 0)) tile.scale(scale_);  // a maximum times it would be a minimum
+    if (block >= first_masked_) {
+      tile.mask({attended_[0] - block * kWideTileN, attended_[1] - block * kWideTileN});
     }
+    return shrink_sums(raise_max(tile, &state_, base));
   }
-
-  // Stores the LSE and passes the factors on that normalise the output.
-  __device__ void finish(const ResultRows& results) {
-    Rows factors;
+  // The same for a block of the other side.
+  __device__ Rows raise_to(const Rows& max) {
+    GivenMaxima given = {max};
+    Rows base;
+    return shrink_sums(raise_max(given, &state_, &base));
+  }
+  __device__ void weigh(const Rows& base, uint32_t (&weight)[4][4]) {
+    const Rows sum = ScoreTile{score_, factor()}.exponentiate(base, weight);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const float sum = quad_sum(state_.sum[i]);
-      const bool empty = sum == 0.0f;
-      factors[i] = empty ? 0.0f : 1.0f / sum;
-      const float lse =
-          empty ? -INFINITY : (state_.max[i] + log2_approx(sum)) * static_cast<float>(kLn2);
-      if (threadIdx.x % 4 == 0) results.store_lse(row_of_thread(i), lse);
-    }
-    weights_.put_factors(blocks_, factors);
+    for (int i = 0; i < 2; ++i) state_.sum[i] += sum[i];
   }
+
+  __device__ const Rows& maxima() const { return state_.max; }
+  // Of this side's blocks; of the thread's rows.
+  __device__ Rows sums() const { return {{quad_sum(state_.sum[0]), quad_sum(state_.sum[1])}}; }
 
  private:
-  // The scores are the first warpgroup's: warpgroup_row() without its remainder.
-  __device__ static int row_of_thread(int i) {
-    return threadIdx.x / 32 * 16 + fragment_row(i);
+  static constexpr int kPanelSteps = kPanelColumns / 16;  // products, of 32 bytes of a row each
+  static_assert(kRegisterPanels == 1 && kQueryPanels == kValuePanels);
+
+  __device__ float factor() const { return scale_ > 0 ? scale_ : 1; }
+
+  __device__ Rows shrink_sums(const Rows& shrink) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) state_.sum[i] *= shrink[i];
+    return shrink;
   }
 
   // rows: null where the group has none.
-  __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
+  __device__ void load_register_panel(const uint16_t* const (&rows)[2]) {
     pairs_odd(rows[0]) || pairs_odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
   }
 
@@ -136,7 +161,7 @@ class Scores {
   __device__ void load_pairs(const uint16_t* const (&rows)[2]) {
     const int first = kQueryPanels * kPanelColumns + threadIdx.x % 4 * 2;
 #pragma unroll
-    for (int step = 0; step < 4 * kRegisterPanels; ++step) {
+    for (int step = 0; step < kPanelSteps; ++step) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         query_[step][i] = load_pair<kAligned>(rows[i % 2], first + step * 16 + i / 2 * 8);
@@ -144,61 +169,26 @@ class Scores {
     }
   }
 
-  // S += Q K^T of a panel's columns; keys: of the first of its unit.
-  __device__ void multiply_panel(float (&score)[32], int panel, uint64_t keys, int of_unit) {
+  // The panel of the registers comes first: S = Q K^T of its columns, then S += that of others.
+  __device__ void multiply_panel(int panel, uint64_t queries, uint64_t keys) {
 #pragma unroll
-    for (int step = 0; step < 4; ++step) {  // 16 columns, 32 bytes
-      const uint64_t key = keys + of_unit * (kPanelBytes >> 4) + 2 * step;
-      const bool add = panel + step > 0;
-      if (panel < kQueryPanels) {
-        multiply_panels(score, queries_ + panel * (kPanelBytes >> 4) + 2 * step, key, add);
+    for (int step = 0; step < kPanelSteps; ++step) {
+      if (panel == kQueryPanels) {
+        multiply_panels(score_, query_[step], keys + 2 * step, step > 0);
       } else {
-        multiply_panels(score, query_[(panel - kQueryPanels) * 4 + step], key, add);
+        const int offset = panel * (kPanelBytes >> 4) + 2 * step;
+        multiply_panels(score_, queries + offset, keys + 2 * step, true);
       }
     }
   }
 
-  // Starts the products of the next block.
-  __device__ void issue(float (&score)[32]) {
-#pragma unroll
-    for (int first = 0; first < kBlockPanels; first += kPairPanels) {
-      const bool rope = first == kValuePanels;
-      const int unit = Ring::unit(at_, rope);
-      ring_.wait_full(unit, rope ? at_.rope.parity : at_.pair.parity);
-      const uint64_t keys = ring_.operand(Ring::first_panel(unit));
-      begin_products();
-#pragma unroll
-      for (int i = 0; i < (rope ? 1 : kPairPanels); ++i) multiply_panel(score, first + i, keys, i);
-      if (!rope) at_.next_pair();
-    }
-    commit_products();
-  }
-
-  __device__ void soften(int block, float (&score)[32]) {
-    ScoreTile tile = {score, scale_ > 0 ? scale_ : 1};
-    if (!(scale_ > 0)) tile.scale(scale_);  // a maximum times it would be a minimum
-    if (block >= first_masked_) {
-      tile.mask({attended_[0] - block * kWideTileN, attended_[1] - block * kWideTileN});
-    }
-    Rows base;
-    const Rows shrink = raise_max(tile, &state_, &base);
-    weights_.put_factors(block, shrink);
-    uint32_t weight[16];
-    const Rows sum = tile.exponentiate(base, weight);
-    weights_.put(block, weight);
-#pragma unroll
-    for (int i = 0; i < 2; ++i) state_.sum[i] = state_.sum[i] * shrink[i] + sum[i];
-  }
-
   Ring ring_;
-  Weights weights_;
   uint64_t queries_;  // the first of their panels as an operand
-  int blocks_;
   int first_masked_;  // block of which some row attends to fewer than all
   int attended_[2];   // rows of the walk that the thread's query rows attend to
   float scale_;       // to units of log2
-  PanelPosition at_;
-  uint32_t query_[4 * kRegisterPanels][4];
+  uint32_t query_[kPanelSteps][4];
+  float score_[32];
   SoftmaxState<Rows> state_ = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
 };
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// What the two consumers of a wide workgroup tell each other through shared memory: of every block
+// the one that has its scores passes on the maxima of its rows, then the weights; at the end both
+// pass on their row sums.
+#pragma once
+
+#include "kernels/gpu/nv_wgmma.cuh"
+#include "kernels/wide_layout.h"
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+namespace mla::gpu {
+
+// A hardware barrier beside __syncthreads' and those of the sides: both of them.
+inline constexpr int kSideBarrier = 1;
+inline constexpr int kBothSidesBarrier = kSideBarrier + kWideSides;
+
+class Exchange {
+ public:
+  using Rows = FragmentRows;
+
+  __device__ explicit Exchange(uint8_t* local)
+      : maxima_(reinterpret_cast<float*>(local + WideLayout::maxima())),
+        sums_(reinterpret_cast<float*>(local + WideLayout::sums())),
+        base_(shared_address(local)) {}
+
+  // By one thread, before any other use.
+  __device__ void init() const {
+    for (int i = 0; i < 3 * kWideSides; ++i) init_barrier(barrier(0, i), kWarpgroupWarps);
+  }
+
+  // The maxima of a block's rows, `side`'s: ahead of its weights, so that the output of the other
+  // side shrinks and its scores get their base while those are worked out. One place is enough: a
+  // side passes on the next ones after it has taken those of the block between, which the other one
+  // passes on after it has taken these.
+  __device__ void put_maxima(int side, const Rows& max) const {
+    if (threadIdx.x % 4 == 0) put_rows(maxima_ + side * kWideRows, max);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(barrier(side, kMaxima));
+  }
+  __device__ Rows take_maxima(int side, uint32_t parity) const {
+    wait_barrier(barrier(side, kMaxima), parity);
+    return take_rows(maxima_ + side * kWideRows);
+  }
+
+  // Pairs of weights in the order of products; by `side`, which waits until the other one has
+  // released those of its block before.
+  __device__ void put_weights(int side, uint32_t parity, const uint32_t (&pairs)[4][4]) const {
+    wait_barrier(barrier(side, kWeightsRead), parity ^ 1);
+    // Matrices: rows 0..7 and 8..15 of the warp's sixteen, of eight columns and of the next eight.
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + lane % 16;
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+      const int place = 2 * step + lane / 16 ^ lane % 8;
+      store_matrices(weights(side) + row * kPanelRowBytes + place * 16,
+                     pairs[step][0],
+                     pairs[step][1],
+                     pairs[step][2],
+                     pairs[step][3]);
+    }
+    fence_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(barrier(side, kWeights));
+  }
+  // The panel of `side`'s weights, once they are there.
+  __device__ uint32_t take_weights(int side, uint32_t parity) const {
+    wait_barrier(barrier(side, kWeights), parity);
+    return weights(side);
+  }
+  // By all warps of the other side.
+  __device__ void release_weights(int side) const {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(barrier(side, kWeightsRead));
+  }
+
+  // The sums of both sides.
+  __device__ Rows add_sums(int side, const Rows& sum) const {
+    if (threadIdx.x % 4 == 0) put_rows(sums_ + side * kWideRows, sum);
+    named_barrier(kBothSidesBarrier, kWideSides * kWarpgroupThreads);
+    const Rows other = take_rows(sums_ + (1 - side) * kWideRows);
+    return {{sum[0] + other[0], sum[1] + other[1]}};
+  }
+
+ private:
+  enum Kind { kMaxima, kWeights, kWeightsRead };
+
+  __device__ static void put_rows(float* rows, const Rows& value) {
+#pragma unroll
+    for (int i = 0; i < Rows::kCount; ++i) rows[warpgroup_row(i)] = value[i];
+  }
+  __device__ static Rows take_rows(const float* rows) {
+    return {{rows[warpgroup_row(0)], rows[warpgroup_row(1)]}};
+  }
+
+  __device__ uint32_t barrier(int side, int kind) const {
+    return base_ + WideLayout::exchange_barriers() + (side * 3 + kind) * 8;
+  }
+  __device__ uint32_t weights(int side) const {
+    return base_ + WideLayout::weights() + side * kPanelBytes;
+  }
+
+  float* maxima_;
+  float* sums_;
+  uint32_t base_;
+};
+
+}  // namespace mla::gpu
+#endif
