@@ -15,10 +15,10 @@ inline constexpr int kCopyRegisters = kGather == Gather::kTiles ? 24 : 40;
 template <Gather kGather>
 inline constexpr int kConsumerRegistersWide = (504 - kCopyRegisters<kGather>) / 2;
 
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // A hardware barrier beside the exchange's.
 inline constexpr int kQueryBarrier = kBothSidesBarrier + 1;
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // By the consumers: the panels of the queries that stay in shared memory. Rows that the group lacks
 // are zeros.
 template <class Work>
