@@ -168,15 +168,13 @@ KernelConfig wide_shape(int32_t group_rows) {
 std::vector<Constraint> wide_constraints() {
   return {{"group_rows_wide",
            "row groups of 64 and 128 have tile_n=64 stages=2 wait=partial stage1_warps=8 and the "
-           "uniform schedule; no others have 12 warps",
+           "uniform schedule",
            [](const Problem&, const KernelConfig& config) {
              const KernelConfig shape = wide_shape(config.group_rows);
-             const bool wide = is_wide(config.group_rows);
-             return wide ? config.tile_n == shape.tile_n && config.stages == shape.stages &&
-                               config.wait == shape.wait &&
-                               config.stage1_warps == shape.stage1_warps &&
-                               config.schedule == shape.schedule
-                         : config.stage1_warps != shape.stage1_warps;
+             return !is_wide(config.group_rows) ||
+                    (config.tile_n == shape.tile_n && config.stages == shape.stages &&
+                     config.wait == shape.wait && config.stage1_warps == shape.stage1_warps &&
+                     config.schedule == shape.schedule);
            }},
           {"group_rows_dtype",
            "row groups of more than 16 read bf16 rows alone",
@@ -253,18 +251,15 @@ Constraint persistent_blocks() {
 // Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   const bool warpgroups = device.arch == "sm_90";
-  std::vector<int32_t> group_rows = {16, 32}, stage1_warps = {4, 8};
-  if (warpgroups) {
-    group_rows.insert(group_rows.end(), {64, 128});
-    stage1_warps.push_back(kWideConsumerWarps);
-  }
+  std::vector<int32_t> group_rows = {16, 32};
+  if (warpgroups) group_rows.insert(group_rows.end(), {64, 128});
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
       {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
       {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
-      {Knob::kStage1Warps, stage1_warps, stage1_warps, 8, ""},
+      {Knob::kStage1Warps, {4, 8}, {4, 8}, 8, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
       {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""},
