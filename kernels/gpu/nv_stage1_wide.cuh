@@ -19,10 +19,10 @@ inline constexpr int kConsumerRegistersWide = (504 - kCopyRegisters<kGather>) / 
 // A hardware barrier beside the exchange's.
 inline constexpr int kQueryBarrier = kBothSidesBarrier + 1;
 
-// By the consumers: the panels of the queries that stay in shared memory. Rows that the group lacks
-// are zeros.
+// By the consumers: starts to copy the panels of the queries that stay in shared memory. Rows that
+// the group lacks are zeros.
 template <class Work>
-__device__ void store_query_panels(const DecodeParams& p,
+__device__ void copy_query_panels(const DecodeParams& p,
                                    const Work& work,
                                    int first_row,
                                    uint8_t* panels) {
@@ -45,8 +45,13 @@ __device__ void store_query_panels(const DecodeParams& p,
     *reinterpret_cast<uint4*>(target) = value;
   }
   commit_copies();
+}
+// Until they are there for products.
+__device__ inline void wait_query_panels() {
   wait_copies<0>();
   fence_async();
+  __syncwarp();
+  named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
 }
 
 // Consumes nothing and only empties the ring.
@@ -81,17 +86,15 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   launch_dependents();
   if (warp == 0) ring.init();
   if (threadIdx.x == 32) exchange.init();
+  if constexpr (kPair) arrive_cluster();
   const Work work(p, config, blockIdx.x / kWorkgroups);
   if (work.idle) return;
   const int first_row = blockIdx.x % kWorkgroups * kWideRows;
   static_assert(WideLayout::results() + sizeof(ResultRows) <= WideLayout::bytes());
   auto* results = reinterpret_cast<ResultRows*>(local + WideLayout::results());
   if (threadIdx.x == 0) *results = ResultRows(p, config, work, first_row);
+  if constexpr (kPair) wait_cluster();
   __syncthreads();
-  if constexpr (kPair) {
-    arrive_cluster();
-    wait_cluster();
-  }
 
   if (warp >= kWideConsumerWarps) {
     lower_registers<kCopyRegisters<kGather>>();
@@ -107,12 +110,11 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
     release_only(ring, work.walk.count(), warp / kWarpgroupWarps);
   } else {
     raise_registers<kConsumerRegistersWide<kGather>>();
-    store_query_panels(p, work, first_row, local + WideLayout::queries());
-    __syncwarp();
-    named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
+    copy_query_panels(p, work, first_row, local + WideLayout::queries());
     const auto own = work.behind(first_row);
     const uint32_t queries = shared_address(local) + WideLayout::queries();
     const auto consume = [&](auto consumer) {
+      wait_query_panels();
       consumer.run();
       consumer.finish(*results);
     };
