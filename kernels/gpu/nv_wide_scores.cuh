@@ -92,7 +92,7 @@ class Scores {
       attended_[i] = work.attended(p, 0, row);
       rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
     }
-    load_register_panel(rows);
+    load_register_panels(rows);
   }
 
   // Starts the products of a block: a group.
@@ -142,7 +142,6 @@ class Scores {
 
  private:
   static constexpr int kPanelSteps = kPanelColumns / 16;  // products, of 32 bytes of a row each
-  static_assert(kRegisterPanels == 1 && kQueryPanels == kValuePanels);
 
   __device__ float factor() const { return scale_ > 0 ? scale_ : 1; }
 
@@ -153,7 +152,7 @@ class Scores {
   }
 
   // rows: null where the group has none.
-  __device__ void load_register_panel(const uint16_t* const (&rows)[2]) {
+  __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
     pairs_odd(rows[0]) || pairs_odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
   }
 
@@ -161,7 +160,7 @@ class Scores {
   __device__ void load_pairs(const uint16_t* const (&rows)[2]) {
     const int first = kQueryPanels * kPanelColumns + threadIdx.x % 4 * 2;
 #pragma unroll
-    for (int step = 0; step < kPanelSteps; ++step) {
+    for (int step = 0; step < kRegisterPanels * kPanelSteps; ++step) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         query_[step][i] = load_pair<kAligned>(rows[i % 2], first + step * 16 + i / 2 * 8);
@@ -169,12 +168,14 @@ class Scores {
     }
   }
 
-  // The panel of the registers comes first: S = Q K^T of its columns, then S += that of others.
+  // The last panel comes first: S = Q K^T of its columns, then S += that of others.
   __device__ void multiply_panel(int panel, uint64_t queries, uint64_t keys) {
 #pragma unroll
     for (int step = 0; step < kPanelSteps; ++step) {
-      if (panel == kQueryPanels) {
-        multiply_panels(score_, query_[step], keys + 2 * step, step > 0);
+      if (panel >= kQueryPanels) {
+        const bool add = panel != kBlockPanels - 1 || step > 0;
+        multiply_panels(
+            score_, query_[(panel - kQueryPanels) * kPanelSteps + step], keys + 2 * step, add);
       } else {
         const int offset = panel * (kPanelBytes >> 4) + 2 * step;
         multiply_panels(score_, queries + offset, keys + 2 * step, true);
@@ -187,7 +188,7 @@ class Scores {
   int first_masked_;  // block of which some row attends to fewer than all
   int attended_[2];   // rows of the walk that the thread's query rows attend to
   float scale_;       // to units of log2
-  uint32_t query_[kPanelSteps][4];
+  uint32_t query_[kRegisterPanels * kPanelSteps][4];
   float score_[32];
   SoftmaxState<Rows> state_ = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
 };
