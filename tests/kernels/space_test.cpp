@@ -136,6 +136,24 @@ BOOST_AUTO_TEST_CASE(fp8_rows_fit_twice_as_deep_but_have_no_persistent_tile_of_6
                  .value_or("") == "the kernels of this device read bf16 rows");
 }
 
+BOOST_AUTO_TEST_CASE(fp8_rows_have_neutral_tiles_of_32_where_two_rings_of_them_fit) {
+  const auto shape = [](const Space& space, KvDtype kv_dtype) {
+    const KernelConfig config = space.neutral(kv_dtype);
+    return std::vector<int32_t>{config.tile_n, config.stages, config.stage1_warps};
+  };
+  DeviceInfo device = h200();
+  const std::vector<int32_t> deep = {32, 4, 8}, shallow = {32, 3, 8}, bf16 = {16, 3, 8};
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == deep);
+  BOOST_TEST(shape(make_space(device), KvDtype::kBf16) == bf16);
+  device.arch = "sm_80";
+  device.local_memory_bytes = 163 * 1024;
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == shallow);
+  device.local_memory_bytes = 99 * 1024;
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == bf16);
+  const Space space = make_space(host());
+  BOOST_TEST(to_text(space.neutral(KvDtype::kFp8)) == to_text(space.neutral()));
+}
+
 BOOST_AUTO_TEST_CASE(row_groups_of_32_have_one_ring_of_two_large_tiles_on_an_h200) {
   const Space space = make_space(h200());
   const auto violation = [&](const char* text) {
@@ -331,6 +349,7 @@ BOOST_AUTO_TEST_CASE(wider_row_groups_may_have_other_neutral_values) {
   KernelConfig illegal = space.neutral(64);
   illegal.tile_n = 48;
   BOOST_CHECK_THROW(Space(host(), space.ranges(), {}, {illegal}), Error);
+  BOOST_CHECK_THROW(Space(host(), space.ranges(), {}, {}, illegal), Error);
 }
 
 BOOST_AUTO_TEST_CASE(the_workspace_bound_grows_with_every_argument) {
