@@ -169,21 +169,33 @@ KernelConfig wide_shape(int32_t group_rows) {
 std::vector<Constraint> wide_constraints() {
   return {{"group_rows_wide",
            "row groups of 64 and 128 have tile_n=64 stages=2 wait=partial stage1_warps=12 and the "
-           "uniform schedule; no others have 12 warps",
+           "uniform schedule",
            [](const Problem&, const KernelConfig& config) {
              const KernelConfig shape = wide_shape(config.group_rows);
-             const bool wide = is_wide(config.group_rows);
-             return wide ? config.tile_n == shape.tile_n && config.stages == shape.stages &&
-                               config.wait == shape.wait &&
-                               config.stage1_warps == shape.stage1_warps &&
-                               config.schedule == shape.schedule
-                         : config.stage1_warps != shape.stage1_warps;
+             return !is_wide(config.group_rows) ||
+                    (config.tile_n == shape.tile_n && config.stages == shape.stages &&
+                     config.wait == shape.wait && config.stage1_warps == shape.stage1_warps &&
+                     config.schedule == shape.schedule);
            }},
           {"group_rows_dtype",
            "row groups of more than 16 read bf16 rows alone",
            [](const Problem& problem, const KernelConfig& config) {
              return config.group_rows == kTeamRows || problem.kv_dtype == KvDtype::kBf16;
            }}};
+}
+
+// bf16 rows come half as fast: two teams keep up.
+Constraint three_teams() {
+  return {
+      "three_teams",
+      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows, "
+      "and for row groups of 64 and 128",
+      [](const Problem& problem, const KernelConfig& config) {
+        const bool three = config.stage1_warps == kMaxTeams * kWarpsPerTeam;
+        return is_wide(config.group_rows) || !three ||
+               (config.group_rows == kTeamRows && problem.kv_dtype == KvDtype::kFp8 &&
+                config.tile_n <= 32);
+      }};
 }
 
 Constraint two_teams_a_ring() {
@@ -272,6 +284,7 @@ Space nvidia_space(const DeviceInfo& device) {
   if (warpgroups) {
     group_rows.insert(group_rows.end(), {64, 128});
     stage1_warps.push_back(kWideConsumerWarps);
+    static_assert(kWideConsumerWarps == kMaxTeams * kWarpsPerTeam);
   }
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
@@ -291,6 +304,7 @@ Space nvidia_space(const DeviceInfo& device) {
   constraints.push_back(persistent_blocks());
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
+  constraints.push_back(three_teams());
   constraints.push_back(two_teams_a_ring());
   constraints.push_back(nvidia_fits(device.local_memory_bytes));
   const Space space(device, ranges, constraints);
