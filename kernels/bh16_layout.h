@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shared memory of a bh16 stage-1 workgroup on NVIDIA, as numbers for host and device. A workgroup
-// is one or two teams of consumers, each for 16 query rows. Two teams of a row group of 16 take the
-// blocks in turn, each with a ring of KV stages of its own; those of a row group of 32 read every
-// stage of one ring, each for its half of the rows.
+// is one to three teams of consumers, each for 16 query rows. Several teams of a row group of 16
+// take the blocks in turn, each with a ring of KV stages of its own; those of a row group of 32
+// read every stage of one ring, each for its half of the rows.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,16 @@ namespace mla {
 inline constexpr int kWarpsPerTeam = 4;  // consumers; what the knob stage1_warps counts
 inline constexpr int kTeamThreads = 32 * kWarpsPerTeam;
 inline constexpr int kTeamRows = 16;
+inline constexpr int kMaxTeams = 3;
 // A warp issues bulk copies of scattered rows one by one, about 80 cycles each, and memory delivers
 // a row to an SM every 67 (H200): one producer warp cannot keep up.
 inline constexpr int kProducersPerTeam = 2;
+// Three teams have one warpgroup of producers in common, as registers move between producers and
+// consumers by warpgroups. It fills all rings, each warp a quarter of every block.
+inline constexpr int kCommonProducers = 4;
+// Steps of 16 columns of a warp's queries that three teams keep in shared memory, once for all of
+// them: they have registers for six of nine.
+inline constexpr int kSharedQuerySteps = 3;
 inline constexpr int kRowBytes = 2 * kHeadDim;  // bf16
 // Rows lie close together, as copies into shared memory want: with 16 bytes between rows most of
 // them begin within a line of 128 bytes, and an H200 copies scattered rows 5 % slower from memory
@@ -48,7 +55,10 @@ struct Bh16Layout {
 
   constexpr int teams_per_ring() const { return group_rows / kTeamRows; }
   constexpr int rings() const { return teams / teams_per_ring(); }
-  constexpr int producers_per_ring() const { return teams_per_ring() * kProducersPerTeam; }
+  constexpr bool common_producers() const { return teams == kMaxTeams; }
+  constexpr int producers_per_ring() const {
+    return common_producers() ? kCommonProducers : teams_per_ring() * kProducersPerTeam;
+  }
   constexpr int stage_bytes() const {
     return tile_n * (kv_dtype == KvDtype::kFp8 ? kFp8RowPitch : kRowBytes);
   }
@@ -60,14 +70,30 @@ struct Bh16Layout {
   constexpr int index_offset() const {
     return exchange_offset() + teams_per_ring() * exchange_bytes();
   }
-  constexpr int barrier_offset() const { return index_offset() + 2 * kIndexAheadRows * 4; }
+  constexpr int barrier_offset() const {
+    return index_offset() + (common_producers() ? 0 : index_bytes());
+  }
   constexpr int ring_bytes() const {
     const int used = barrier_offset() + 2 * kMaxStages * 8;
     return (used + kStageAlignment - 1) / kStageAlignment * kStageAlignment;
   }
+  // Row numbers of the producers of a ring, or of all rings: twice those that are ahead.
+  constexpr int index_ahead_rows() const {
+    return common_producers() ? 2 * kIndexAheadRows : kIndexAheadRows;
+  }
+  constexpr int index_bytes() const { return 2 * index_ahead_rows() * 4; }
+  // What three teams have in common, behind their rings.
+  constexpr int common_index_offset() const { return rings() * ring_bytes(); }
+  constexpr int queries_offset() const { return common_index_offset() + index_bytes(); }
   // Of the workgroup.
-  constexpr int bytes() const { return rings() * ring_bytes(); }
-  constexpr int threads() const { return teams * (kTeamThreads + 32 * kProducersPerTeam); }
+  constexpr int bytes() const {
+    return common_producers() ? queries_offset() + kSharedQuerySteps * kTeamThreads * 16
+                              : rings() * ring_bytes();
+  }
+  constexpr int threads() const {
+    const int producers = common_producers() ? kCommonProducers : teams * kProducersPerTeam;
+    return teams * kTeamThreads + 32 * producers;
+  }
 };
 
 constexpr Bh16Layout bh16_layout(const KernelConfig& config, KvDtype kv_dtype) {

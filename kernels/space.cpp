@@ -28,20 +28,24 @@ std::string nearest_text(const std::vector<int32_t>& legal, Knob knob, int32_t v
 Space::Space(DeviceInfo device,
              std::vector<KnobRange> ranges,
              std::vector<Constraint> constraints,
-             std::vector<KernelConfig> wide_neutral)
+             std::vector<KernelConfig> wide_neutral,
+             std::optional<KernelConfig> fp8_neutral)
     : device_(std::move(device)),
       ranges_(std::move(ranges)),
       constraints_(std::move(constraints)),
-      wide_neutral_(std::move(wide_neutral)) {
+      wide_neutral_(std::move(wide_neutral)),
+      fp8_neutral_(fp8_neutral) {
   const auto fail = [](const std::string& text) { throw Error(ErrorCode::kInternal, text); };
   if (ranges_.size() != kKnobs.size()) fail("a space needs every knob once");
+  std::vector<KernelConfig> shapes = wide_neutral_;
+  if (fp8_neutral_) shapes.push_back(*fp8_neutral_);
   for (size_t i = 0; i < ranges_.size(); ++i) {
     const KnobRange& range = ranges_[i];
     if (range.knob != kKnobs[i]) fail("a space lists its knobs in knob order");
     if (!contains(range.legal, range.neutral) || !contains(range.search, range.neutral)) {
       fail(std::string(name(range.knob)) + ": the neutral value is not among the values");
     }
-    for (const KernelConfig& config : wide_neutral_) {
+    for (const KernelConfig& config : shapes) {
       if (!contains(range.search, get(config, range.knob))) {
         fail("a search does not visit the neutral " + to_text(config));
       }
@@ -57,6 +61,10 @@ KernelConfig Space::neutral(int32_t group_rows) const {
   for (const KnobRange& range : ranges_) set(&config, range.knob, range.neutral);
   config.group_rows = group_rows;
   return config;
+}
+
+KernelConfig Space::neutral(KvDtype kv_dtype) const {
+  return kv_dtype == KvDtype::kFp8 && fp8_neutral_ ? *fp8_neutral_ : neutral();
 }
 
 int32_t Space::filled_group_rows(const Problem& problem) const {

@@ -46,12 +46,13 @@ class Space {
   Space() = default;
   // `ranges` holds every knob once, in knob order. `wide_neutral`, ascending in group rows: what a
   // default takes where a request has more query rows than a row group of the ranges' neutral width
-  // holds; other widths are for a search to try. Throws Error(kInternal) for ranges or
-  // configurations that do not fit.
+  // holds; other widths are for a search to try. `fp8_neutral`: what it takes for fp8 rows where it
+  // takes that width. Throws Error(kInternal) for ranges or configurations that do not fit.
   Space(DeviceInfo device,
         std::vector<KnobRange> ranges,
         std::vector<Constraint> constraints,
-        std::vector<KernelConfig> wide_neutral = {});
+        std::vector<KernelConfig> wide_neutral = {},
+        std::optional<KernelConfig> fp8_neutral = std::nullopt);
 
   const DeviceInfo& device() const { return device_; }
   const std::vector<KnobRange>& ranges() const { return ranges_; }
@@ -61,6 +62,8 @@ class Space {
   // Every knob at its neutral value, which may depend on the group rows.
   KernelConfig neutral(int32_t group_rows) const;
   KernelConfig neutral() const { return neutral(range(Knob::kGroupRows).neutral); }
+  // The same for rows of a dtype.
+  KernelConfig neutral(KvDtype kv_dtype) const;
   const std::vector<KernelConfig>& wide_neutral() const { return wide_neutral_; }
 
   // The fewest group rows of a default that hold a request's query rows, else the most legal ones.
@@ -92,6 +95,7 @@ class Space {
   std::vector<KnobRange> ranges_;
   std::vector<Constraint> constraints_;
   std::vector<KernelConfig> wide_neutral_;
+  std::optional<KernelConfig> fp8_neutral_;
 };
 
 // Row groups of one request (row_group.h).

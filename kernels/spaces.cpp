@@ -2,6 +2,7 @@
 #include "kernels/spaces.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 
 #include "kernels/amd_layout.h"
@@ -183,6 +184,20 @@ std::vector<Constraint> wide_constraints() {
            }}};
 }
 
+// bf16 rows come half as fast: two teams keep up.
+Constraint three_teams() {
+  return {
+      "three_teams",
+      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows, "
+      "and for row groups of 64 and 128",
+      [](const Problem& problem, const KernelConfig& config) {
+        const bool three = config.stage1_warps == kMaxTeams * kWarpsPerTeam;
+        return is_wide(config.group_rows) || !three ||
+               (config.group_rows == kTeamRows && problem.kv_dtype == KvDtype::kFp8 &&
+                config.tile_n <= 32);
+      }};
+}
+
 Constraint two_teams_a_ring() {
   return {"group_rows_32",
           "row groups of 32 have workgroups of 8 warps",
@@ -247,12 +262,29 @@ Constraint persistent_blocks() {
           }};
 }
 
+// `base` in the last of the shapes that a problem may have with it.
+KernelConfig last_allowed(const Space& space,
+                          const Problem& problem,
+                          const KernelConfig& base,
+                          std::initializer_list<const char*> shapes) {
+  KernelConfig last = base;
+  for (const char* shape : shapes) {
+    const KernelConfig config = parse_config(shape, base);
+    if (space.allows(problem, config)) last = config;
+  }
+  return last;
+}
+
 // Of the rings that two teams share the one with the largest tiles (NOTES.md, "Row groups of 32").
-// Eight stage-2 warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
+// Of fp8 rows tiles of 32: those of 16 took a third longer (NOTES.md, "fp8 rows"). Eight stage-2
+// warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
 Space nvidia_space(const DeviceInfo& device) {
   const bool warpgroups = device.arch == "sm_90";
-  std::vector<int32_t> group_rows = {16, 32};
-  if (warpgroups) group_rows.insert(group_rows.end(), {64, 128});
+  std::vector<int32_t> group_rows = {16, 32}, stage1_warps = {4, 8};
+  if (warpgroups) {
+    group_rows.insert(group_rows.end(), {64, 128});
+    stage1_warps.push_back(kMaxTeams * kWarpsPerTeam);
+  }
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
       {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
@@ -271,20 +303,28 @@ Space nvidia_space(const DeviceInfo& device) {
   constraints.push_back(persistent_blocks());
   constraints.push_back(split_major_batch());
   constraints.push_back(split_major_xcds(device.xcds));
+  constraints.push_back(three_teams());
   constraints.push_back(two_teams_a_ring());
   constraints.push_back(nvidia_fits(device.local_memory_bytes));
   const Space space(device, ranges, constraints);
-  KernelConfig ring = space.neutral(32);
-  for (const char* larger : {"tile_n=32 stages=2", "tile_n=32 stages=3", "tile_n=64 stages=2"}) {
-    const KernelConfig config = parse_config(larger, ring);
-    if (space.allows({}, config)) ring = config;
-  }
-  std::vector<KernelConfig> wide_neutral = {ring};
+  std::vector<KernelConfig> wide_neutral = {
+      last_allowed(space,
+                   {},
+                   space.neutral(32),
+                   {"tile_n=32 stages=2", "tile_n=32 stages=3", "tile_n=64 stages=2"})};
   if (warpgroups) {
     wide_neutral.push_back(wide_shape(64));
     wide_neutral.push_back(wide_shape(128));
   }
-  return Space(device, std::move(ranges), std::move(constraints), std::move(wide_neutral));
+  Problem fp8;
+  fp8.kv_dtype = KvDtype::kFp8;
+  const KernelConfig fp8_neutral =
+      last_allowed(space,
+                   fp8,
+                   space.neutral(),
+                   {"tile_n=32 stages=2", "tile_n=32 stages=3", "tile_n=32 stages=4"});
+  return Space(
+      device, std::move(ranges), std::move(constraints), std::move(wide_neutral), fp8_neutral);
 }
 
 bool starts_with(const std::string& text, const char* prefix) {

@@ -38,7 +38,7 @@ DefaultPolicy::DefaultPolicy(const Space& space)
     Problem problem;
     problem.kv_dtype = dtype;
     std::vector<KernelConfig>& neutral = neutral_[static_cast<size_t>(dtype)];
-    neutral.push_back(space.neutral());
+    neutral.push_back(space.neutral(dtype));
     for (const KernelConfig& config : space.wide_neutral()) {
       if (space.allows(problem, config)) neutral.push_back(config);
     }

@@ -8,7 +8,7 @@
 //   order         batch-major
 //   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8
 //   stage2_warps  the neutral count, divided by the tiles where the space says so
-//   the rest      what the device's space names as neutral for these group rows
+//   the rest      what the device's space names as neutral for these group rows and the dtype
 #pragma once
 
 #include <array>

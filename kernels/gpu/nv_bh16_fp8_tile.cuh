@@ -7,13 +7,16 @@
 // What a lane gets of 16 bytes of a row is four neighbouring columns. Which columns a product's
 // lanes call k does not matter for Q K^T as long as the queries agree; in P V a pair of bytes goes
 // to two output tiles, and a lane ends up with four neighbouring columns of two tiles.
+//
+// Where registers are few, the queries of the last kSharedSteps steps lie in shared memory, and the
+// scores of a block wait there while those of the next begin.
 #pragma once
 
 #include "kernels/gpu/nv_bh16_tile.cuh"
 
 namespace mla::gpu {
 
-template <int kTileN>
+template <int kTileN, int kSharedSteps = 0>
 class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   using Base = Bh16Tile<kTileN>;
   using Base::exchange_;
@@ -30,6 +33,7 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   using typename Base::Rows;
   static constexpr KvDtype kKvDtype = KvDtype::kFp8;
   static constexpr float kWeightExponent = 15;  // the largest weight is 2^15
+  static constexpr bool kLateScores = kSharedSteps > 0 && Base::Exchange::kShared;
 
   using Base::Base;
 
@@ -66,6 +70,18 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
     }
   }
 
+  // The last kSharedSteps steps of the queries to `queries`, of a workgroup, by one of its teams
+  // (`store`). The caller has a barrier between this and begin_scores.
+  __device__ void share_queries(uint4* queries, bool store) {
+    shared_queries_ = queries + threadIdx.x % kTeamThreads;
+    if (!store) return;
+#pragma unroll
+    for (int i = 0; i < kSharedSteps; ++i) {
+      const uint32_t(&query)[4] = query_[kSteps - kSharedSteps + i];
+      shared_queries_[i * kTeamThreads] = make_uint4(query[0], query[1], query[2], query[3]);
+    }
+  }
+
   // S = scale * Q K^T of the block in `stage`, in the three steps of Base.
   __device__ void begin_scores(uint32_t stage) {
     float partial[kScoreTiles][4] = {};
@@ -92,6 +108,10 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   }
   __device__ void end_scores(float scale) {
     exchange_.take({scale * query_scale_[0], scale * query_scale_[1]}, score_);
+  }
+  // end_scores of a block after begin_scores of the next one, if there is one (`next_begun`).
+  __device__ void end_scores_late(bool next_begun) {
+    exchange_.take_late(next_begun, score_);
   }
 
   // Less kWeightExponent, so that exponentiate's weights are 2^15 times as large, and so are their
@@ -157,7 +177,12 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   __device__ void multiply_keys(float (&sum)[4], int step, uint32_t keys) {
     uint32_t b0, b1;
     widen_fp8(keys, &b0, &b1);
-    multiply_add_f16(sum, query_[step], b0, b1);
+    if (step < kSteps - kSharedSteps) {
+      multiply_add_f16(sum, query_[step], b0, b1);
+    } else {
+      const uint4 query = shared_queries_[(step - (kSteps - kSharedSteps)) * kTeamThreads];
+      multiply_add_f16(sum, {query.x, query.y, query.z, query.w}, b0, b1);
+    }
   }
 
   // Tiles t and t + 1, of the even and the odd ones of 16 columns. upper, lower: two rows of two
@@ -208,6 +233,11 @@ class Bh16Fp8Tile : public Bh16Tile<kTileN> {
   }
 
   float query_scale_[2];  // what makes the rows' f16 queries the queries again
+  uint4* shared_queries_ = nullptr;
 };
+
+// Of three teams.
+template <int kTileN>
+using Bh16Fp8LeanTile = Bh16Fp8Tile<kTileN, kSharedQuerySteps>;
 
 }  // namespace mla::gpu

@@ -31,6 +31,7 @@ class Bh16Tile {
   static constexpr int kChains = kTileN == 16 ? 2 : 1;
 
   using Rows = FragmentRows;
+  using Exchange = ScoreExchange<kScoreTiles>;
 
   // team_exchange: see ScoreExchange.
   __device__ Bh16Tile(float4* team_exchange, int barrier_id)
@@ -250,7 +251,7 @@ class Bh16Tile {
     }
   }
 
-  ScoreExchange<kScoreTiles> exchange_;
+  Exchange exchange_;
   uint32_t query_[kSteps][4];
   float score_[kScoreTiles][4];
   float output_[kOutputTiles][4];

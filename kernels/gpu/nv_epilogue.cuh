@@ -14,9 +14,10 @@
 
 namespace mla::gpu {
 
-// Hardware barriers beside __syncthreads': one a team, one for both.
+// Hardware barriers beside __syncthreads': one a team, then one for two teams or for three.
 inline constexpr int kTeamBarrier = 1;
-inline constexpr int kMergeBarrier = 3;
+inline constexpr int kMergeBarrier = kTeamBarrier + 2;
+inline constexpr int kThreeTeamsBarrier = kTeamBarrier + 3;
 
 // What a team hands over, in float4: half the output tiles of its threads, and their scalars.
 constexpr int hand_over_scalars(int tiles) {
@@ -27,8 +28,9 @@ constexpr int hand_over_bytes(int tiles) {
 }
 
 // What meets in a ring: of a team alone the pair's buffer, of two teams that merge both, of two
-// with a ring in common the pair's of each.
+// with a ring in common the pair's of each. Of three teams, in all rings.
 constexpr int met_bytes(int tiles, int teams, int rings) {
+  if (rings == 3) return 4 * hand_over_bytes(tiles);
   return rings == 2 ? hand_over_bytes(tiles) + hand_over_bytes(tiles / 2)
                     : teams * hand_over_bytes(tiles);
 }
@@ -79,6 +81,32 @@ __device__ void merge_teams(Tile& tile,
   const auto* theirs = reinterpret_cast<const float4*>(local + (1 - team) * ring_bytes);
   take_over<Tile::kOutputTiles>(
       tile, [=](int i) { return theirs[i]; }, state);
+}
+
+// Of three teams the third one hands over both halves, and then has no part in the result. What it
+// gives to a team is at places 2 and 3: there only that team's own threads read.
+template <class Tile>
+__device__ void merge_three_teams(Tile& tile,
+                                  float4* places,
+                                  int team,
+                                  SoftmaxState<typename Tile::Rows>* state) {
+  constexpr int kPlace = hand_over_bytes(Tile::kOutputTiles) / 16;
+  constexpr int kThreads = 3 * kTeamThreads;
+  named_barrier(kThreeTeamsBarrier, kThreads);  // all rings are free
+  if (team < 2) {
+    hand_over<Tile::kOutputTiles>(tile, team, places + team * kPlace, *state);
+  } else {
+    // The half that is kept moves to the front, and is what the second call hands over.
+    hand_over<Tile::kOutputTiles>(tile, 1, places + 2 * kPlace, *state);
+    hand_over<Tile::kOutputTiles>(tile, 1, places + 3 * kPlace, *state);
+  }
+  named_barrier(kThreeTeamsBarrier, kThreads);
+  if (team == 2) return;
+  for (const int place : {1 - team, 2 + team}) {
+    const float4* theirs = places + place * kPlace;
+    take_over<Tile::kOutputTiles>(
+        tile, [=](int i) { return theirs[i]; }, state);
+  }
 }
 
 // With the other workgroup of the pair (a cluster), of which this is number `half`. The caller
@@ -144,15 +172,16 @@ __device__ void finish_work(Tile& tile,
                             SoftmaxState<typename Tile::Rows>* state) {
   constexpr int kGroupRows = kTeams / kRings * kTeamRows;
   constexpr Bh16Layout kShallowest = {Tile::kBlockRows, kTeams, 2, Tile::kKvDtype, kGroupRows};
-  static_assert(kShallowest.ring_bytes() >= met_bytes(Tile::kOutputTiles, kTeams, kRings));
-  constexpr int kTiles = Tile::kOutputTiles / kRings;
+  static_assert((kRings == 3 ? kShallowest.bytes() : kShallowest.ring_bytes()) >=
+                met_bytes(Tile::kOutputTiles, kTeams, kRings));
+  constexpr int kTiles = Tile::kOutputTiles / (kRings == 1 ? 1 : 2);
   constexpr int kRingThreads = kTeams / kRings * kTeamThreads;
   const bool pair = cluster_size() == 2 && !work.unsplit;
   int column = Tile::first_column();
   bool lse_writer = true;
   // Of merge_pair. Not that of merge_teams, which the other team may still be reading.
   uint8_t* buffer = local + team * hand_over_bytes(Tile::kOutputTiles);
-  if (kRings == 2 || pair) {  // the ring is free
+  if (kRings == 2 || (kRings == 1 && pair)) {  // the ring is free
     named_barrier(kRings == 2 ? kTeamBarrier + team : kMergeBarrier, kRingThreads);
   }
   if constexpr (kRings == 2) {
@@ -160,6 +189,13 @@ __device__ void finish_work(Tile& tile,
     column += team * 8 * kTiles;
     lse_writer = team == 0;
     buffer = local + team * ring_bytes + hand_over_bytes(Tile::kOutputTiles);
+  }
+  if constexpr (kRings == 3) {
+    merge_three_teams(tile, reinterpret_cast<float4*>(local), team, state);
+    if (team == 2) return;
+    column += team * 8 * kTiles;
+    lse_writer = team == 0;
+    buffer = local + (2 + team) * hand_over_bytes(Tile::kOutputTiles);
   }
   if (!pair) {
     store_work<kTiles>(tile, p, config, work, work.unsplit, column, lse_writer, *state);

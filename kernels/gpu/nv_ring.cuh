@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A copy ring: producer warps, two for each of its teams, fill stages of tile_n KV rows in turn,
-// and its teams empty them in order. Rows are gathered one by one: by the copy engine (one
-// instruction a row, which for bf16 also swaps pieces as bh16_layout.h says) on sm_90, 16-byte
-// asynchronous copies on sm_80.
+// A copy ring: producer warps, two for each of its teams or four for the rings of three, fill
+// stages of tile_n KV rows in turn, and its teams empty them in order. Rows are gathered one by
+// one: by the copy engine (one instruction a row, which for bf16 also swaps pieces as bh16_layout.h
+// says) on sm_90, 16-byte asynchronous copies on sm_80.
 #pragma once
 
 #include "kernels/bh16_layout.h"
@@ -60,6 +60,25 @@ class Ring {
   Bh16Layout layout_;
 };
 
+// The rings of teams that take blocks in turn, as one for producers in common.
+template <int kRings>
+class RingsInTurn {
+ public:
+  __device__ RingsInTurn(uint8_t* local, const Bh16Layout& layout)
+      : first_(local, layout), ring_bytes_(layout.ring_bytes()) {}
+
+  __device__ uint32_t stage(int slot) const { return first_.stage(slot / kRings) + ring(slot); }
+  __device__ uint32_t full(int slot) const { return first_.full(slot / kRings) + ring(slot); }
+  __device__ uint32_t empty(int slot) const { return first_.empty(slot / kRings) + ring(slot); }
+  __device__ int stages() const { return kRings * first_.stages(); }
+
+ private:
+  __device__ uint32_t ring(int slot) const { return slot % kRings * ring_bytes_; }
+
+  Ring first_;
+  uint32_t ring_bytes_;
+};
+
 // Where rows lie in the pool.
 struct RowSource {
   const RowMap* map;  // the pool as the copy engine sees it
@@ -102,19 +121,19 @@ class WalkCursor {
   int step_;
 };
 
-// One of a ring's producer warps: it copies its share of the rows of every block of the cursor.
-// With a block each instead, the rows that are used first would come no earlier than those of the
-// second block. Rows behind the end of the range are copies of its last row: finite, and of weight
-// 0.
-template <int kTileN, KvDtype kDtype, int kProducers, class Cursor>
+// One of the producer warps of a ring, or of rings in turn: it copies its share of the rows of
+// every block of the cursor. With a block each instead, the rows that are used first would come no
+// earlier than those of the second block. Rows behind the end of the range are copies of its last
+// row: finite, and of weight 0.
+template <int kTileN, KvDtype kDtype, int kProducers, int kAheadRows, class AnyRing, class Cursor>
 __device__ void produce(
-    const Ring& ring, const RowSource& source, Cursor copy, int32_t* index_ring, int producer) {
+    const AnyRing& ring, const RowSource& source, Cursor copy, int32_t* index_ring, int producer) {
   constexpr bool kFp8 = kDtype == KvDtype::kFp8;
   constexpr int kCopyBytes = kFp8 ? kFp8RowBytes : kRowBytes;
   constexpr int kPitch = kFp8 ? kFp8RowPitch : kRowBytes;
   constexpr int kRows = kTileN / kProducers;  // of a block
   constexpr int kBlocks = 32 / kRows;  // whose page numbers are fetched at a time, one a lane
-  constexpr int kAhead = kIndexAheadRows / (kTileN * kBlocks);  // in fetches
+  constexpr int kAhead = kAheadRows / (kTileN * kBlocks);  // in fetches
   constexpr int kSlots = 2 * kAhead;
   const int lane = threadIdx.x % 32;
   const auto row_number = [producer](const Cursor& cursor, int r) {

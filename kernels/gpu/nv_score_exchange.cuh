@@ -12,6 +12,9 @@ namespace mla::gpu {
 template <int kTiles>
 class ScoreExchange {
  public:
+  // Whether each warp sums its share of the tiles for all.
+  static constexpr bool kShared = kTiles >= kWarpsPerTeam;
+
   // buffers: two of [4 warps][kTiles][32 lanes] float4.
   __device__ ScoreExchange(float4* buffers, int barrier_id)
       : buffers_(buffers), barrier_id_(barrier_id) {}
@@ -56,19 +59,30 @@ class ScoreExchange {
   }
 
   __device__ void take(const float (&scale)[2], float (&scores)[kTiles][4]) {
+    take_from(buffer_, scale, scores);
+  }
+
+  // `take` behind the `put` of the next scores, if there are any (`next_put`), and before the `add`
+  // of these: its barrier keeps the warps from putting more where others still read.
+  __device__ void take_late(bool next_put, float (&scores)[kTiles][4]) {
+    static_assert(kShared);
+    take_from(buffer(next_put ? turn_ : turn_ ^ 1), {}, scores);
+  }
+
+ private:
+  __device__ void take_from(const float4* buffer,
+                            const float (&scale)[2],
+                            float (&scores)[kTiles][4]) const {
     named_barrier(barrier_id_, kTeamThreads);
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
-      const float4 score = kShared ? buffer_[t * 32 + lane()] : sum_of_warps(t, scale);
+      const float4 score = kShared ? buffer[t * 32 + lane()] : sum_of_warps(t, scale);
       scores[t][0] = score.x;
       scores[t][1] = score.y;
       scores[t][2] = score.z;
       scores[t][3] = score.w;
     }
   }
-
- private:
-  static constexpr bool kShared = kTiles >= kWarpsPerTeam;
 
   __device__ static int lane() {
     return threadIdx.x % 32;
@@ -79,8 +93,12 @@ class ScoreExchange {
 
   // Two buffers in turn: a warp that is one block ahead never writes what another still reads.
   __device__ void next_buffer() {
-    buffer_ = buffers_ + turn_ * kWarpsPerTeam * kTiles * 32;
+    buffer_ = buffer(turn_);
     turn_ ^= 1;
+  }
+
+  __device__ float4* buffer(int turn) const {
+    return buffers_ + turn * kWarpsPerTeam * kTiles * 32;
   }
 
   __device__ float4 sum_of_warps(int t, const float (&scale)[2]) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stage 1 on NVIDIA: a workgroup is one or two teams of four consumer and two producer warps. Two
-// teams of a row group of 16 take the blocks of the split in turn, each with its own ring and
-// softmax, and merge at the end (nv_epilogue.cuh); so no warp waits for another team while it
+// Stage 1 on NVIDIA: a workgroup is one to three teams of four consumer warps and their producers.
+// Several teams of a row group of 16 take the blocks of the split in turn, each with its own ring
+// and softmax, and merge at the end (nv_epilogue.cuh); so no warp waits for another team while it
 // walks. Those of a row group of 32 walk all blocks, in one ring, each for 16 query rows.
 #pragma once
 
@@ -90,6 +90,7 @@ __device__ void consume_overlapped(Tile& tile,
       tile.begin_scores(ring.stage(own.slot));
     }
     if (ends) {
+      if constexpr (Tile::kLateScores) tile.end_scores_late(begins);
       if (i - step >= work.first_masked) {
         tile.mask([&](int row) { return work.attended(p, i - step, row); });
       }
@@ -102,7 +103,7 @@ __device__ void consume_overlapped(Tile& tile,
       if (Tile::lane() == 0) arrive(ring.empty(held));
     }
     if (begins) {
-      tile.end_scores(scale);
+      if constexpr (!Tile::kLateScores) tile.end_scores(scale);
       held = own.slot;
       own.advance(1, ring.stages());
       youngest.advance(1, ring.stages());
@@ -141,10 +142,21 @@ __device__ inline void release_only(const Ring& ring, int blocks, int first, int
   }
 }
 
-// Registers a thread where two teams have an SM alone and their producers are a warpgroup: what
-// these do not need goes to the consumers. 128 x 72 + 256 x 216 is what the launch allocates.
-inline constexpr int kProducerRegisters = 72;
-inline constexpr int kConsumerRegisters = 216;
+// Registers a thread where several teams have an SM alone and their producers are a warpgroup: what
+// these do not need goes to the consumers. 128 x 72 + 256 x 216 is what a launch of two teams
+// allocates, 128 x 32 + 384 x 160 one of three.
+template <int kTeams>
+inline constexpr int kProducerRegisters = kTeams == 2 ? 72 : 32;
+template <int kTeams>
+inline constexpr int kConsumerRegisters = kTeams == 2 ? 216 : 160;
+
+// Without setmaxnreg there are too few registers for three teams, and no space has them.
+inline constexpr bool kHasThreeTeams =
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    true;
+#else
+    false;
+#endif
 
 // kMaths = false: the same gather without the products, whose time is the roof of this kernel.
 template <class Tile, int kTeams, int kGroupRows, bool kMaths>
@@ -157,8 +169,11 @@ __global__ void __launch_bounds__(
   constexpr int kTileN = Tile::kBlockRows;
   constexpr int kTeamsPerRing = kGroupRows / kTeamRows;
   constexpr int kRings = kTeams / kTeamsPerRing;
-  constexpr int kProducers = kTeamsPerRing * kProducersPerTeam;  // of a ring
-  constexpr bool kSplitRegisters = kTeams == 2 && kMaths;
+  constexpr Bh16Layout kShallowest = {kTileN, kTeams, 2, Tile::kKvDtype, kGroupRows};
+  constexpr bool kFillsAllRings = kShallowest.common_producers();  // a producer
+  constexpr int kProducers = kShallowest.producers_per_ring();
+  constexpr bool kSplitRegisters = kTeams > 1 && kMaths;
+  if constexpr (kTeams > 2 && !kHasThreeTeams) return;
   const Bh16Layout layout = {kTileN, kTeams, config.stages, Tile::kKvDtype, kGroupRows};
   const int warp = threadIdx.x / 32;
   const bool consumer = warp < kTeams * kWarpsPerTeam;
@@ -174,22 +189,37 @@ __global__ void __launch_bounds__(
   if (work.idle) return;
 
   if (!consumer) {
-    if constexpr (kSplitRegisters) lower_registers<kProducerRegisters>();
+    if constexpr (kSplitRegisters) lower_registers<kProducerRegisters<kTeams>>();
+    constexpr int kAheadRows = kShallowest.index_ahead_rows();
     const int producer = warp % kProducers;
-    auto* index_ring = reinterpret_cast<int32_t*>(ring_local + layout.index_offset()) +
-                       producer * 2 * kIndexAheadRows / kProducers;
-    const WalkCursor<kTileN> blocks(work.pages(p), work.walk, ring_index, kRings);
+    uint8_t* const index =
+        kFillsAllRings ? local + layout.common_index_offset() : ring_local + layout.index_offset();
+    auto* index_ring = reinterpret_cast<int32_t*>(index) + producer * 2 * kAheadRows / kProducers;
+    const WalkCursor<kTileN> blocks(
+        work.pages(p), work.walk, kFillsAllRings ? 0 : ring_index, kFillsAllRings ? 1 : kRings);
     const RowSource source(p, rows, element_bytes(Tile::kKvDtype));
-    produce<kTileN, Tile::kKvDtype, kProducers>(ring, source, blocks, index_ring, producer);
+    const auto filled = [&] {
+      if constexpr (kFillsAllRings) {
+        return RingsInTurn<kRings>(local, layout);
+      } else {
+        return ring;
+      }
+    }();
+    produce<kTileN, Tile::kKvDtype, kProducers, kAheadRows>(
+        filled, source, blocks, index_ring, producer);
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), ring_index, kRings);
   } else {
-    if constexpr (kSplitRegisters) raise_registers<kConsumerRegisters>();
+    if constexpr (kSplitRegisters) raise_registers<kConsumerRegisters<kTeams>>();
     const int part = team % kTeamsPerRing;  // of the row group
     uint8_t* exchange = ring_local + layout.exchange_offset() + part * layout.exchange_bytes();
     Tile tile(reinterpret_cast<float4*>(exchange), kTeamBarrier + team);
     const auto own = work.behind(part * kTeamRows);
     load_queries(tile, p, own);
+    if constexpr (kTeams > 2) {
+      tile.share_queries(reinterpret_cast<uint4*>(local + layout.queries_offset()), team == 0);
+      named_barrier(kThreeTeamsBarrier, kTeams * kTeamThreads);
+    }
     ConsumerPosition position(ring);
     SoftmaxState<typename Tile::Rows> state = {{{-INFINITY, -INFINITY}}, {{0, 0}}};
     const bool drain = config.wait == Wait::kDrain;

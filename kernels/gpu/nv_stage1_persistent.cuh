@@ -71,16 +71,17 @@ __global__ void __launch_bounds__(
 
   const int warp = threadIdx.x / 32;
   if (warp >= kTeams * kWarpsPerTeam) {
-    if constexpr (kTeams == 2) lower_registers<kProducerRegisters>();
+    if constexpr (kTeams == 2) lower_registers<kProducerRegisters<kTeams>>();
     const int producer = warp - kTeams * kWarpsPerTeam;
     auto* index_ring = reinterpret_cast<int32_t*>(local + layout.index_offset()) +
                        producer * 2 * kIndexAheadRows / kProducers;
     const ShareCursor<kTileN, kGroupRows> blocks(p, pieces);
     const RowSource source(p, rows, element_bytes(Tile::kKvDtype));
-    produce<kTileN, Tile::kKvDtype, kProducers>(ring, source, blocks, index_ring, producer);
+    produce<kTileN, Tile::kKvDtype, kProducers, kIndexAheadRows>(
+        ring, source, blocks, index_ring, producer);
     return;
   }
-  if constexpr (kTeams == 2) raise_registers<kConsumerRegisters>();
+  if constexpr (kTeams == 2) raise_registers<kConsumerRegisters<kTeams>>();
   const int team = warp / kWarpsPerTeam;
   uint8_t* exchange = local + layout.exchange_offset() + team * layout.exchange_bytes();
   Tile tile(reinterpret_cast<float4*>(exchange), kTeamBarrier + team);

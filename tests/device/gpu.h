@@ -61,6 +61,24 @@ inline KernelConfig persistent(int splits, int tile_n, int stages, int group_row
   return config;
 }
 
+// Workgroups of three teams, which fp8 rows alone have, and not on every device.
+inline std::vector<KernelConfig> three_team_shapes() {
+  std::vector<KernelConfig> configs;
+  for (const int splits : {1, 2, 7}) {
+    for (const char* shape : {"tile_n=16 stages=2",
+                              "tile_n=16 stages=6",
+                              "tile_n=32 stages=2 wait=drain",
+                              "tile_n=32 stages=3",
+                              "tile_n=32 stages=3 wait=drain"}) {
+      KernelConfig config = parse_config(shape, test_gpu().space().neutral());
+      config.splits = splits;
+      config.stage1_warps = 12;
+      configs.push_back(config);
+    }
+  }
+  return configs;
+}
+
 inline std::vector<KernelConfig> allowed(const Problem& problem,
                                          std::vector<KernelConfig> configs) {
   std::erase_if(configs, [&](const KernelConfig& config) {

@@ -136,6 +136,49 @@ BOOST_AUTO_TEST_CASE(fp8_rows_fit_twice_as_deep_but_have_no_persistent_tile_of_6
                  .value_or("") == "the kernels of this device read bf16 rows");
 }
 
+BOOST_AUTO_TEST_CASE(three_teams_are_for_fp8_rows_in_groups_of_16_on_an_h200) {
+  const Space space = make_space(h200());
+  const auto violation = [&](const char* dtype, const char* text) {
+    const Problem problem = parse_problem(std::string("batch=16 nhead=24 seq_len=8192 ") + dtype);
+    const KernelConfig base = parse_config("splits=4 stage1_warps=12", space.neutral());
+    return space.violation(problem, parse_config(text, base)).value_or("");
+  };
+  const std::string reason =
+      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows, "
+      "and for row groups of 64 and 128";
+  const std::string too_large = "the copy ring does not fit into 232448 bytes of shared memory";
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=16 stages=6") == "");
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=16 stages=8") == too_large);
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=32 stages=3") == "");
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=32 stages=4") == too_large);
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=64 stages=2") == reason);
+  BOOST_TEST(violation("kv_dtype=bf16", "tile_n=16 stages=2") == reason);
+  BOOST_TEST(violation("kv_dtype=bf16", "tile_n=16 stages=2 group_rows=32") == reason);
+  BOOST_TEST(violation("kv_dtype=fp8", "tile_n=16 schedule=persistent") ==
+             "the persistent schedule has workgroups of 4 warps for each 16 group rows");
+  DeviceInfo ampere = h200();
+  ampere.arch = "sm_80";
+  BOOST_TEST(make_space(ampere).range(Knob::kStage1Warps).legal.back() == 8);
+}
+
+BOOST_AUTO_TEST_CASE(fp8_rows_have_neutral_tiles_of_32_where_two_rings_of_them_fit) {
+  const auto shape = [](const Space& space, KvDtype kv_dtype) {
+    const KernelConfig config = space.neutral(kv_dtype);
+    return std::vector<int32_t>{config.tile_n, config.stages, config.stage1_warps};
+  };
+  DeviceInfo device = h200();
+  const std::vector<int32_t> deep = {32, 4, 8}, shallow = {32, 3, 8}, bf16 = {16, 3, 8};
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == deep);
+  BOOST_TEST(shape(make_space(device), KvDtype::kBf16) == bf16);
+  device.arch = "sm_80";
+  device.local_memory_bytes = 163 * 1024;
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == shallow);
+  device.local_memory_bytes = 99 * 1024;
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == bf16);
+  const Space space = make_space(host());
+  BOOST_TEST(to_text(space.neutral(KvDtype::kFp8)) == to_text(space.neutral()));
+}
+
 BOOST_AUTO_TEST_CASE(row_groups_of_32_have_one_ring_of_two_large_tiles_on_an_h200) {
   const Space space = make_space(h200());
   const auto violation = [&](const char* text) {
@@ -331,6 +374,7 @@ BOOST_AUTO_TEST_CASE(wider_row_groups_may_have_other_neutral_values) {
   KernelConfig illegal = space.neutral(64);
   illegal.tile_n = 48;
   BOOST_CHECK_THROW(Space(host(), space.ranges(), {}, {illegal}), Error);
+  BOOST_CHECK_THROW(Space(host(), space.ranges(), {}, {}, illegal), Error);
 }
 
 BOOST_AUTO_TEST_CASE(the_workspace_bound_grows_with_every_argument) {

@@ -131,6 +131,18 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(policy(fp8).group_rows == 16);
 }
 
+// The ring of the bf16 default took 32 to 38 % longer.
+BOOST_AUTO_TEST_CASE(an_h200_gets_larger_tiles_of_fp8_rows) {
+  const DefaultPolicy policy(space_of("H200"));
+  Problem problem = shape(64, 16);
+  BOOST_TEST(policy(problem).tile_n == 16);
+  problem.kv_dtype = KvDtype::kFp8;
+  BOOST_TEST(policy(problem).tile_n == 32);
+  BOOST_TEST(policy(problem).stages == 4);
+  BOOST_TEST(policy(problem).stage1_warps == 8);
+  BOOST_TEST(policy(problem).splits == 2);
+}
+
 BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
   std::mt19937 random(1);
   for (const int32_t units : {1, 2, 38, 64, 80, 132, 228, 256, 304}) {
@@ -138,7 +150,8 @@ BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
          {gpu_space("gfx950", units, 8), gpu_space("sm_90", units, 1), host_space(units)}) {
       const DefaultPolicy policy(space);
       for (int i = 0; i < 500; ++i) {
-        const Problem problem = random_problem(random);
+        Problem problem = random_problem(random);
+        if (i % 2 == 1 && space.device().arch != "gfx950") problem.kv_dtype = KvDtype::kFp8;
         const KernelConfig config = policy(problem);
         const auto violation = space.violation(problem, config);
         BOOST_TEST(!violation, to_text(problem) << ": " << violation.value_or(""));
