@@ -188,13 +188,11 @@ std::vector<Constraint> wide_constraints() {
 Constraint three_teams() {
   return {
       "three_teams",
-      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows, "
-      "and for row groups of 64 and 128",
+      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows",
       [](const Problem& problem, const KernelConfig& config) {
         const bool three = config.stage1_warps == kMaxTeams * kWarpsPerTeam;
-        return is_wide(config.group_rows) || !three ||
-               (config.group_rows == kTeamRows && problem.kv_dtype == KvDtype::kFp8 &&
-                config.tile_n <= 32);
+        return !three || (config.group_rows == kTeamRows && problem.kv_dtype == KvDtype::kFp8 &&
+                          config.tile_n <= 32);
       }};
 }
 
@@ -291,7 +289,7 @@ Space nvidia_space(const DeviceInfo& device) {
       {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
-      {Knob::kStage1Warps, {4, 8}, {4, 8}, 8, ""},
+      {Knob::kStage1Warps, stage1_warps, stage1_warps, 8, ""},
       {Knob::kStage2Tiles, {1, 2, 4, 8}, {1, 2, 4, 8}, 1, ""},
       {Knob::kStage2Warps, {1, 2, 4, 8, 16}, {1, 2, 4, 8, 16}, 8, ""},
       {Knob::kSchedule, {kUniform, kPersistent}, {kUniform, kPersistent}, kUniform, ""},

@@ -4,10 +4,9 @@
 //
 // Everything in shared memory is panels: 64 rows x 64 columns of bf16, rows of 128 bytes whose
 // 16-byte pieces are swapped as by the copy engine's 128-byte swizzle. A block of 64 cached rows is
-// nine panels, eight of which are also values: half of them for each side's half of the output. The
-// copy ring holds five halves, copied in pairs of panels, so that products begin with the first
-// panels of a half and the next copy with the first dead half, and two of the ninth panels. Once a
-// block's scores are done, its weights take the place of its ninth panel.
+// nine panels, eight of which are also values. The copy ring holds two blocks: the values of each
+// in pairs of panels and the ninth alone, so that products begin with the first panels of a block
+// and the next copy with the first dead ones.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace mla {
 
 inline constexpr int kWideRows = 64;   // query rows of a workgroup
 inline constexpr int kWideTileN = 64;  // cached rows of a block
-inline constexpr int kWideStages = 2;  // the whole blocks of the copy ring
+inline constexpr int kWideStages = 2;  // blocks of the copy ring
 inline constexpr int kPanelColumns = 64;
 inline constexpr int kPanelRowBytes = 2 * kPanelColumns;
 inline constexpr int kPanelBytes = kWideTileN * kPanelRowBytes;
@@ -29,26 +28,26 @@ static_assert(kBlockPanels * kPanelColumns == kHeadDim);
 static_assert(kValuePanels * kPanelColumns == kValueDim);
 
 // The last panels of the queries live in registers of both consumers: less to read from shared
-// memory for the scores, and room there for the ring.
-inline constexpr int kRegisterPanels = 3;
+// memory for the scores, and room there for the weights.
+inline constexpr int kRegisterPanels = 2;
 inline constexpr int kQueryPanels = kBlockPanels - kRegisterPanels;
 
 // Two warpgroups consume, one copies.
 inline constexpr int kWarpgroupThreads = 128;
 inline constexpr int kWarpgroupWarps = kWarpgroupThreads / 32;
-inline constexpr int kWideSides = 2;
+inline constexpr int kWideSides = 2;  // consumers: each has half of the values' columns
 inline constexpr int kWideConsumerWarps = kWideSides * kWarpgroupWarps;  // the knob stage1_warps
+static_assert(kWideSides == kWideStages);  // the blocks of a side are those of a stage
 inline constexpr int kWideThreads = (kWideSides + 1) * kWarpgroupThreads;
 
-// Units of the ring, which fill together: pairs of value panels, and the panels that are keys alone.
+// Units of the ring, which fill and empty together: pairs of value panels, and the panels that are
+// keys alone.
 inline constexpr int kPairPanels = 2;
-inline constexpr int kHalfPanels = kValuePanels / kWideSides;
-inline constexpr int kHalfPairs = kHalfPanels / kPairPanels;
-inline constexpr int kHalfSlots = 5;
-inline constexpr int kPairUnits = kHalfSlots * kHalfPairs;
-inline constexpr int kRopeSlots = 2;
-inline constexpr int kRingUnits = kPairUnits + kRopeSlots;  // pairs first
-inline constexpr int kPanelSlots = kPairUnits * kPairPanels + kRopeSlots;
+inline constexpr int kBlockPairs = kValuePanels / kPairPanels;
+inline constexpr int kSidePairs = kBlockPairs / kWideSides;
+inline constexpr int kPairUnits = kWideStages * kBlockPairs;
+inline constexpr int kRingUnits = kPairUnits + kWideStages;  // pairs first
+inline constexpr int kPanelSlots = kWideStages * kBlockPanels;
 
 constexpr bool is_wide(int32_t group_rows) {
   return group_rows >= kWideRows;
@@ -61,14 +60,16 @@ constexpr int32_t group_workgroups(int32_t group_rows) {
 struct WideLayout {
   // Offsets in bytes; the ring comes first.
   static constexpr int queries() { return kPanelSlots * kPanelBytes; }
+  // The weights of a block of each side, a panel.
+  static constexpr int weights() { return queries() + kQueryPanels * kPanelBytes; }
   // Maxima and sums of each side, a float a query row.
-  static constexpr int maxima() { return queries() + kQueryPanels * kPanelBytes; }
+  static constexpr int maxima() { return weights() + kWideSides * kPanelBytes; }
   static constexpr int sums() { return maxima() + kWideSides * kWideRows * 4; }
-  // A full and an empty barrier a unit of the ring, two a side for maxima and weights.
+  // A full and an empty barrier a unit of the ring, three a side for maxima and weights.
   static constexpr int barriers() { return sums() + kWideSides * kWideRows * 4; }
   static constexpr int exchange_barriers() { return barriers() + 2 * kRingUnits * 8; }
   // Where the results go: what the consumers have no registers for while they walk.
-  static constexpr int results() { return exchange_barriers() + 2 * kWideSides * 8; }
+  static constexpr int results() { return exchange_barriers() + 3 * kWideSides * 8; }
   static constexpr int bytes() { return results() + 32; }
 };
 

@@ -23,17 +23,15 @@ class PanelRing {
   __device__ explicit PanelRing(uint8_t* local)
       : base_(shared_address(local)), operand_(panel_operand(base_)) {}
 
-  // Where half `index` of a walk is: two a block, first that of the side that has its scores.
-  __device__ static RingPosition half(int index) {
-    return {index % kHalfSlots, static_cast<uint32_t>(index / kHalfSlots % 2)};
+  // Where a block is, and the parity of the round in which it comes there.
+  __device__ static constexpr int stage(int block) { return block % kWideStages; }
+  __device__ static constexpr uint32_t parity(int block) { return block / kWideStages % 2; }
+  // What is filled and emptied together: a pair of a block's value panels, or its key panel.
+  __device__ static constexpr int pair_unit(int stage, int pair) {
+    return stage * kBlockPairs + pair;
   }
-  __device__ static RingPosition rope(int block) {
-    return {block % kRopeSlots, static_cast<uint32_t>(block / kRopeSlots % 2)};
-  }
-  // What is filled together: a pair of a half's panels, or a key panel.
-  __device__ static constexpr int pair_unit(int slot, int pair) { return slot * kHalfPairs + pair; }
-  __device__ static constexpr int rope_unit(int slot) { return kPairUnits + slot; }
-  // Pairs of a half lie one behind the other.
+  __device__ static constexpr int rope_unit(int stage) { return kPairUnits + stage; }
+  // Pairs of a block lie one behind the other.
   __device__ static constexpr int first_panel(int unit) {
     return unit < kPairUnits ? unit * kPairPanels : kPairUnits * kPairPanels + unit - kPairUnits;
   }
@@ -65,7 +63,7 @@ class PanelRing {
     wait_barrier(empty(unit), parity ^ 1);
   }
 
-  // By all warps of the side that reads the panels last.
+  // By all warps of the warpgroup that reads the panels last.
   __device__ void release(int unit) const {
     __syncwarp();
     const int lane = threadIdx.x % 32;
@@ -83,21 +81,17 @@ class PanelRing {
   uint64_t operand_;
 };
 
-// Calls `visit(unit, parity, panel, count)` for the panels of a block in the order in which they
-// become free, are copied and are multiplied. `side`: block % 2, the side that has its scores.
+// Calls `visit(unit, panel, count)` for the panels of a stage's block in the order in which they
+// become free, are copied and are multiplied: the keys' alone, then those of the side that has the
+// block's scores.
 template <class Ring, class Visit>
-__device__ void visit_units(int side, int block, Visit visit) {
+__device__ void visit_units(int stage, Visit visit) {
+  visit(Ring::rope_unit(stage), kValuePanels, 1);
 #pragma unroll
-  for (int i = 0; i < kWideSides; ++i) {
-    const RingPosition at = Ring::half(kWideSides * block + i);
-#pragma unroll
-    for (int pair = 0; pair < kHalfPairs; ++pair) {
-      const int panel = (side ^ i) * kHalfPanels + pair * kPairPanels;
-      visit(Ring::pair_unit(at.slot, pair), at.parity, panel, kPairPanels);
-    }
+  for (int i = 0; i < kBlockPairs; ++i) {
+    const int pair = stage * kSidePairs ^ i;
+    visit(Ring::pair_unit(stage, pair), pair * kPairPanels, kPairPanels);
   }
-  const RingPosition at = Ring::rope(block);
-  visit(Ring::rope_unit(at.slot), at.parity, kValuePanels, 1);
 }
 
 // By one thread. The rows of a block lie in one page.
@@ -117,8 +111,8 @@ __device__ void copy_tiles(const Ring& ring,
   for (int block = 0; block < blocks; ++block) {
     const int32_t next_page = page_of(block + 1);
     const auto row = static_cast<int32_t>(source.row(page, walk.first_row(block)));
-    visit_units<Ring>(block % kWideSides, block, [&](int unit, uint32_t parity, int panel, int count) {
-      ring.wait_empty(unit, parity);
+    visit_units<Ring>(Ring::stage(block), [&](int unit, int panel, int count) {
+      ring.wait_empty(unit, Ring::parity(block));
       const uint32_t full = ring.full(unit);
       uint32_t target = ring.panel(Ring::first_panel(unit));
       arrive_expecting(full, count * kPanelBytes);
@@ -189,8 +183,8 @@ class RowGatherer {
       rows[i] = source_.pool + row * source_.row_bytes + lane % 8 * 16;
     }
     const uint32_t target = (threadIdx.x / 32 % 4 * kWarpRows + lane / 8) * kPanelRowBytes;
-    visit_units<Ring>(block % kWideSides, block, [&](int unit, uint32_t parity, int panel, int count) {
-      ring_.wait_empty(unit, parity);
+    visit_units<Ring>(Ring::stage(block), [&](int unit, int panel, int count) {
+      ring_.wait_empty(unit, Ring::parity(block));
       uint32_t rows_of_panel = ring_.panel(Ring::first_panel(unit)) + target;
 #pragma unroll 1
       for (int n = 0; n < count; ++n, rows_of_panel += kPanelBytes) {

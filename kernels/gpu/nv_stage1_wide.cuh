@@ -8,9 +8,12 @@
 
 namespace mla::gpu {
 
-// Registers a thread, which the launch allocates as 3 x 168.
-inline constexpr int kWideCopyRegisters = 24;
-inline constexpr int kWideConsumerRegisters = 240;
+// Registers a thread: 512 are the two consumers' and the copies'. Rows that are gathered take a
+// thread more than tiles.
+template <Gather kGather>
+inline constexpr int kCopyRegisters = kGather == Gather::kTiles ? 24 : 40;
+template <Gather kGather>
+inline constexpr int kConsumerRegistersWide = (504 - kCopyRegisters<kGather>) / 2;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // A hardware barrier beside the exchange's.
@@ -55,11 +58,11 @@ __device__ inline void wait_query_panels() {
 template <class Ring>
 __device__ void release_only(const Ring& ring, int blocks, int side) {
   for (int block = 0; block < blocks; ++block) {
-    visit_units<Ring>(block % kWideSides, block, [&](int unit, uint32_t parity, int panel, int) {
+    visit_units<Ring>(Ring::stage(block), [&](int unit, int panel, int) {
       const bool rope = panel == kValuePanels;
-      const int reader = rope ? block % kWideSides : panel / kHalfPanels;
+      const int reader = rope ? Ring::stage(block) : panel / (kSidePairs * kPairPanels);
       if (reader != side) return;
-      ring.wait_full(unit, parity);
+      ring.wait_full(unit, Ring::parity(block));
       ring.release(unit);
     });
   }
@@ -94,7 +97,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   __syncthreads();
 
   if (warp >= kWideConsumerWarps) {
-    lower_registers<kWideCopyRegisters>();
+    lower_registers<kCopyRegisters<kGather>>();
     const RowSource source(p, map, element_bytes(KvDtype::kBf16));
     if constexpr (kGather == Gather::kTiles) {
       if (threadIdx.x % kWarpgroupThreads == 0)
@@ -106,7 +109,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), warp / kWarpgroupWarps);
   } else {
-    raise_registers<kWideConsumerRegisters>();
+    raise_registers<kConsumerRegistersWide<kGather>>();
     copy_query_panels(p, work, first_row, local + WideLayout::queries());
     const auto own = work.behind(first_row);
     const uint32_t queries = shared_address(local) + WideLayout::queries();

@@ -24,7 +24,6 @@ class WideConsumer {
                           uint32_t queries)
       : walk_(work.walk),
         blocks_(work.walk.count()),
-        ring_(ring),
         exchange_(exchange),
         scores_(p, work, ring, queries),
         output_(ring) {}
@@ -51,6 +50,8 @@ class WideConsumer {
   // Products that are under way at the end of a loop's body are so at every begin of it: what ends
   // a walk is outside. Otherwise the compiler lets none be under way at all.
 
+  // The scores of the next own block come last: its rows take the places of those that are released
+  // first.
   __device__ void run_first() {
     if (blocks_ == 0) return;
     scores_.start(0);
@@ -58,11 +59,11 @@ class WideConsumer {
     for (int block = 0;; block += 2) {
       wait_products<0>();
       multiply_own(block, [] {});
-      release_own(block);
+      release_own();
       if (block + 1 == blocks_) return;
       multiply_other(block + 1);
-      release_other(block + 1);
-      if (block + 2 == blocks_) return;
+      if (block + 2 == blocks_) return release_other();
+      release_other();
       scores_.start(block + 2);
     }
   }
@@ -77,8 +78,8 @@ class WideConsumer {
       for (;; block += 2) {
         wait_products<0>();
         multiply_other(block);
-        multiply_own(block + 1, [&] { release_other(block); });
-        release_own(block + 1);
+        multiply_own(block + 1, [&] { release_other(); });
+        release_own();
         if (block + 3 >= blocks_) break;
         scores_.start(block + 3);
       }
@@ -86,26 +87,19 @@ class WideConsumer {
       if (block == blocks_) return;
     }
     multiply_other(block);
-    release_other(block);
+    release_other();
   }
 
-  // Where this side's half of a block is.
-  __device__ static RingPosition half_of_own(int block) { return Ring::half(2 * block); }
-  __device__ static RingPosition half_of_other(int block) { return Ring::half(2 * block + 1); }
+  static constexpr int kOther = 1 - kSide;
 
-  __device__ void release_own(int block) {
+  __device__ void release_own() {
     wait_products<0>();
-    output_.release(half_of_own(block).slot);
+    output_.release(kSide);
   }
-  __device__ void release_other(int block) {
+  __device__ void release_other() {
     wait_products<0>();
-    output_.release(half_of_other(block).slot);
-    ring_.release(Ring::rope_unit(Ring::rope(block).slot));
-  }
-
-  // The key panel of a block, then its weights.
-  __device__ uint32_t rope_panel(int block) const {
-    return ring_.panel(Ring::first_panel(Ring::rope_unit(Ring::rope(block).slot)));
+    output_.release(kOther);
+    exchange_.release_weights(kOther);
   }
 
   // Once the scores are there: their softmax, and the products of weights and values. `before`:
@@ -120,25 +114,21 @@ class WideConsumer {
     scores_.weigh(base, weight);
     before();
     output_.shrink(shrink);
-    const RingPosition at = half_of_own(block);
-    output_.wait_values(at, walk_.rows(block));
-    output_.multiply(at.slot, weight);
-    exchange_.put_weights(kSide, rope_panel(block), weight);
+    output_.wait_values(kSide, Ring::parity(block), walk_.rows(block));
+    output_.multiply(kSide, weight);
+    exchange_.put_weights(kSide, Ring::parity(block), weight);
   }
 
   __device__ void multiply_other(int block) {
-    constexpr int kOther = 1 - kSide;
-    const uint32_t parity = block / 2 % 2;
+    const uint32_t parity = Ring::parity(block);
     output_.shrink(scores_.raise_to(exchange_.take_maxima(kOther, parity)));
-    exchange_.wait_weights(kOther, parity);
-    const RingPosition at = half_of_other(block);
-    output_.wait_values(at, walk_.rows(block));
-    output_.multiply(at.slot, rope_panel(block));
+    const uint32_t weights = exchange_.take_weights(kOther, parity);
+    output_.wait_values(kOther, parity, walk_.rows(block));
+    output_.multiply(kOther, weights);
   }
 
   Walk<kWideTileN> walk_;
   int blocks_;
-  Ring ring_;
   Exchange exchange_;
   Scores<Ring, kSide> scores_;
   OutputHalf<Ring, kSide> output_;

@@ -25,7 +25,7 @@ class Exchange {
 
   // By one thread, before any other use.
   __device__ void init() const {
-    for (int i = 0; i < kKinds * kWideSides; ++i) init_barrier(barrier(0, i), kWarpgroupWarps);
+    for (int i = 0; i < 3 * kWideSides; ++i) init_barrier(barrier(0, i), kWarpgroupWarps);
   }
 
   // The maxima of a block's rows, `side`'s: ahead of its weights, so that the output of the other
@@ -42,18 +42,17 @@ class Exchange {
     return take_rows(maxima_ + side * kWideRows);
   }
 
-  // Pairs of weights in the order of products into `panel`, the place of the keys that the scores
-  // are of; by `side`, once its products have read them.
-  __device__ void put_weights(int side, uint32_t panel, const uint32_t (&pairs)[4][4]) const {
+  // Pairs of weights in the order of products; by `side`, which waits until the other one has
+  // released those of its block before.
+  __device__ void put_weights(int side, uint32_t parity, const uint32_t (&pairs)[4][4]) const {
+    wait_barrier(barrier(side, kWeightsRead), parity ^ 1);
     // Matrices: rows 0..7 and 8..15 of the warp's sixteen, of eight columns and of the next eight.
     const int lane = threadIdx.x % 32;
     const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + lane % 16;
-    __syncwarp();
-    named_barrier(kSideBarrier + side, kWarpgroupThreads);
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
       const int place = 2 * step + lane / 16 ^ lane % 8;
-      store_matrices(panel + row * kPanelRowBytes + place * 16,
+      store_matrices(weights(side) + row * kPanelRowBytes + place * 16,
                      pairs[step][0],
                      pairs[step][1],
                      pairs[step][2],
@@ -63,9 +62,15 @@ class Exchange {
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive(barrier(side, kWeights));
   }
-  // Until `side`'s are there.
-  __device__ void wait_weights(int side, uint32_t parity) const {
+  // The panel of `side`'s weights, once they are there.
+  __device__ uint32_t take_weights(int side, uint32_t parity) const {
     wait_barrier(barrier(side, kWeights), parity);
+    return weights(side);
+  }
+  // By all warps of the other side.
+  __device__ void release_weights(int side) const {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(barrier(side, kWeightsRead));
   }
 
   // The sums of both sides.
@@ -77,8 +82,7 @@ class Exchange {
   }
 
  private:
-  enum Kind { kMaxima, kWeights };
-  static constexpr int kKinds = 2;
+  enum Kind { kMaxima, kWeights, kWeightsRead };
 
   __device__ static void put_rows(float* rows, const Rows& value) {
 #pragma unroll
@@ -89,8 +93,12 @@ class Exchange {
   }
 
   __device__ uint32_t barrier(int side, int kind) const {
-    return base_ + WideLayout::exchange_barriers() + (side * kKinds + kind) * 8;
+    return base_ + WideLayout::exchange_barriers() + (side * 3 + kind) * 8;
   }
+  __device__ uint32_t weights(int side) const {
+    return base_ + WideLayout::weights() + side * kPanelBytes;
+  }
+
   float* maxima_;
   float* sums_;
   uint32_t base_;

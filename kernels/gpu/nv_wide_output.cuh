@@ -4,13 +4,12 @@
 #pragma once
 
 #include "kernels/gpu/nv_wide_exchange.cuh"
-#include "kernels/gpu/nv_panel_ring.cuh"
 #include "kernels/gpu/nv_wide_results.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// A block is named by where this side's half of it is.
+// A block is named by its stage in the ring.
 template <class Ring, int kSide>
 class OutputHalf {
  public:
@@ -27,15 +26,15 @@ class OutputHalf {
   }
 
   // Until the block's values are there, `rows` of them.
-  __device__ void wait_values(const RingPosition& at, int rows) const {
+  __device__ void wait_values(int stage, uint32_t parity, int rows) const {
 #pragma unroll
-    for (int i = 0; i < kHalfPairs; ++i) ring_.wait_full(Ring::pair_unit(at.slot, i), at.parity);
-    if (rows < kWideTileN) clear_tail(at.slot, rows);
+    for (int i = 0; i < kSidePairs; ++i) ring_.wait_full(unit(stage, i), parity);
+    if (rows < kWideTileN) clear_tail(stage, rows);
   }
 
   // Starts the products of a block, whose weights are in registers or a panel: a group.
-  __device__ void multiply(int slot, const uint32_t (&weight)[4][4]) {
-    const uint64_t rows = made_anew(values(slot));
+  __device__ void multiply(int stage, const uint32_t (&weight)[4][4]) {
+    const uint64_t rows = made_anew(values(stage));
     begin_products();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -43,8 +42,8 @@ class OutputHalf {
     }
     commit_products();
   }
-  __device__ void multiply(int slot, uint32_t weights) {
-    const uint64_t rows = made_anew(values(slot));
+  __device__ void multiply(int stage, uint32_t weights) {
+    const uint64_t rows = made_anew(values(stage));
     const uint64_t columns = made_anew(panel_operand(weights));
     begin_products();
 #pragma unroll
@@ -54,10 +53,10 @@ class OutputHalf {
     commit_products();
   }
   // Once they are done.
-  __device__ void release(int slot) {
+  __device__ void release(int stage) {
     settle(output_);
 #pragma unroll
-    for (int i = 0; i < kHalfPairs; ++i) ring_.release(Ring::pair_unit(slot, i));
+    for (int i = 0; i < kSidePairs; ++i) ring_.release(unit(stage, i));
   }
 
   __device__ void store(const ResultRows& results, const Rows& factors) {
@@ -79,8 +78,12 @@ class OutputHalf {
   static constexpr int kSteps = kWideTileN / 16;
   static constexpr int kStepRows = 16 * kPanelRowBytes >> 4;  // of an operand
 
-  __device__ uint64_t values(int slot) const { return ring_.operand(first_panel(slot)); }
-  __device__ static int first_panel(int slot) { return Ring::first_panel(Ring::pair_unit(slot, 0)); }
+  __device__ static constexpr int unit(int stage, int pair) {
+    return Ring::pair_unit(stage, kSide * kSidePairs + pair);
+  }
+  __device__ uint64_t values(int stage) const {
+    return ring_.operand(Ring::first_panel(unit(stage, 0)));
+  }
 
   // Columns 8 * tile.. of the thread's row `i`.
   __device__ const float* sums(int tile, int i) const { return output_ + tile * 4 + 2 * i; }
@@ -92,15 +95,16 @@ class OutputHalf {
 
   // Behind the last row a page may hold anything, NaN too, which a weight of 0 would not stop. The
   // other side may still read these rows as keys: what they make is masked.
-  __device__ void clear_tail(int slot, int rows) const {
+  __device__ void clear_tail(int stage, int rows) const {
     constexpr int kRowPieces = kPanelRowBytes / 16;
+    const int first = Ring::first_panel(unit(stage, 0));
 #pragma unroll 1
-    for (int panel = 0; panel < kHalfPanels; ++panel) {
+    for (int panel = 0; panel < kSidePairs * kPairPanels; ++panel) {
 #pragma unroll 1
       for (int piece = rows * kRowPieces + threadIdx.x % kWarpgroupThreads;
            piece < kWideTileN * kRowPieces;
            piece += kWarpgroupThreads) {
-        store_zeros(ring_.panel(first_panel(slot) + panel) + piece * 16);
+        store_zeros(ring_.panel(first + panel) + piece * 16);
       }
     }
     fence_async();

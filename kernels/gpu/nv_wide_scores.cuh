@@ -72,7 +72,7 @@ struct GivenMaxima {
   __device__ static Rows exp2(const Rows& x) { return ScoreTile::exp2(x); }
 };
 
-// kSide: of the even or the odd blocks.
+// kSide: whose blocks they are of, those of the stage of that number.
 template <class Ring, int kSide>
 class Scores {
  public:
@@ -97,19 +97,23 @@ class Scores {
 
   // Starts the products of a block: a group.
   __device__ void start(int block) {
-    visit_units<Ring>(kSide, block, [&](int unit, uint32_t parity, int panel, int count) {
-      ring_.wait_full(unit, parity);
+    visit_units<Ring>(kSide, [&](int unit, int panel, int count) {
+      ring_.wait_full(unit, Ring::parity(block));
+      begin_products();
       const uint64_t keys = made_anew(ring_.operand(Ring::first_panel(unit)));
       const uint64_t queries = made_anew(queries_);
-      begin_products();
       for (int i = 0; i < count; ++i) {
-        multiply_panel(panel + i, queries, keys + i * (kPanelBytes >> 4));
+        const int offset = i * (kPanelBytes >> 4);
+        multiply_panel(panel + i, queries, keys + offset);
       }
     });
     commit_products();
   }
-  // Once they are done.
-  __device__ void end() { settle(score_); }
+  // Once the products are done.
+  __device__ void end() {
+    settle(score_);
+    ring_.release(Ring::rope_unit(kSide));
+  }
 
   // The factor by which older weights shrink, and in `base` what weigh() subtracts.
   __device__ Rows raise(int block, Rows* base) {
@@ -164,17 +168,17 @@ class Scores {
     }
   }
 
-  // This side's half comes first: S = Q K^T of its first columns, then S += that of others.
+  // The last panel comes first: S = Q K^T of its columns, then S += that of others.
   __device__ void multiply_panel(int panel, uint64_t queries, uint64_t keys) {
 #pragma unroll
     for (int step = 0; step < kPanelSteps; ++step) {
-      const bool add = panel != kSide * kHalfPanels || step > 0;
       if (panel >= kQueryPanels) {
-        const int in_registers = (panel - kQueryPanels) * kPanelSteps + step;
-        multiply_panels(score_, query_[in_registers], keys + 2 * step, add);
+        const bool add = panel != kBlockPanels - 1 || step > 0;
+        multiply_panels(
+            score_, query_[(panel - kQueryPanels) * kPanelSteps + step], keys + 2 * step, add);
       } else {
         const int offset = panel * (kPanelBytes >> 4) + 2 * step;
-        multiply_panels(score_, queries + offset, keys + 2 * step, add);
+        multiply_panels(score_, queries + offset, keys + 2 * step, true);
       }
     }
   }
