@@ -76,6 +76,7 @@ class Exchange {
   // The sums of both sides.
   __device__ Rows add_sums(int side, const Rows& sum) const {
     if (threadIdx.x % 4 == 0) put_rows(sums_ + side * kWideRows, sum);
+    __syncwarp();
     named_barrier(kBothSidesBarrier, kWideSides * kWarpgroupThreads);
     const Rows other = take_rows(sums_ + (1 - side) * kWideRows);
     return {{sum[0] + other[0], sum[1] + other[1]}};

@@ -56,10 +56,10 @@ BOOST_AUTO_TEST_CASE(every_head_count_page_size_and_query_length_is_right_at_rag
                                              config_of(1, 16, 8, 8, 32),
                                              config_of(2, 16, 11, 8, 32),
                                              config_of(7, 32, 5, 8, 32),
-                                             config_of(1, 64, 2, 12, 64),
-                                             config_of(3, 64, 2, 12, 64),
-                                             config_of(1, 64, 2, 12, 128),
-                                             config_of(7, 64, 2, 12, 128)};
+                                             config_of(1, 64, 2, 8, 64),
+                                             config_of(3, 64, 2, 8, 64),
+                                             config_of(1, 64, 2, 8, 128),
+                                             config_of(7, 64, 2, 8, 128)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
       for (const int32_t q_len : {1, 2, 4, 7}) {
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(strided_queries_are_read_where_they_are) {
     check_problem(
         ragged(1, 12, 2),
         options,
-        {config_of(3, 16, 4, 4), config_of(3, 64, 2, 12, 64), config_of(1, 64, 2, 12, 128)});
+        {config_of(3, 16, 4, 4), config_of(3, 64, 2, 8, 64), config_of(1, 64, 2, 12, 128)});
   }
 }
 
@@ -137,8 +137,8 @@ BOOST_AUTO_TEST_CASE(
                      config_of(1, 16, 4, 8, 32),
                      config_of(2, 16, 4, 8, 32),
                      config_of(3, 32, 3, 8, 32),
-                     config_of(1, 64, 2, 12, 64),
-                     config_of(3, 64, 2, 12, 128)});
+                     config_of(1, 64, 2, 8, 64),
+                     config_of(3, 64, 2, 8, 128)});
     }
   }
 }
@@ -162,9 +162,9 @@ BOOST_AUTO_TEST_CASE(every_problem_of_the_correctness_list_is_right) {
   const std::vector<KernelConfig> configs = {config_of(1, 16, 6, 4),
                                              config_of(7, 16, 3, 8),
                                              config_of(3, 16, 8, 8, 32),
-                                             config_of(1, 64, 2, 12, 64),
-                                             config_of(3, 64, 2, 12, 64),
-                                             config_of(2, 64, 2, 12, 128)};
+                                             config_of(1, 64, 2, 8, 64),
+                                             config_of(3, 64, 2, 8, 64),
+                                             config_of(2, 64, 2, 8, 128)};
   for (const int32_t page_size : {1, 16, 64}) {
     for (const int32_t nhead : kHeadCounts) {
       for (int32_t q_len = 1; q_len <= kMaxQLen; ++q_len) {

@@ -31,8 +31,8 @@ BOOST_AUTO_TEST_CASE(wait_stages_order_and_stage_2_knobs_change_no_bit) {
                                            config_of(2, 16, 2, 8),
                                            config_of(44, 16, 2, 8, 32),
                                            config_of(2, 16, 2, 8, 32),
-                                           config_of(44, 64, 2, 12, 64),
-                                           config_of(2, 64, 2, 12, 128)};
+                                           config_of(44, 64, 2, 8, 64),
+                                           config_of(2, 64, 2, 8, 128)};
   for (const KernelConfig& base : bases) {
     check_same_bits(
         checked,
