@@ -65,11 +65,11 @@ struct WideLayout {
   // Maxima and sums of each side, a float a query row.
   static constexpr int maxima() { return weights() + kWideSides * kPanelBytes; }
   static constexpr int sums() { return maxima() + kWideSides * kWideRows * 4; }
-  // A full and an empty barrier a unit of the ring, three a side for maxima and weights.
+  // A full and an empty barrier a unit of the ring, four a side and one for the exchange.
   static constexpr int barriers() { return sums() + kWideSides * kWideRows * 4; }
   static constexpr int exchange_barriers() { return barriers() + 2 * kRingUnits * 8; }
   // Where the results go: what the consumers have no registers for while they walk.
-  static constexpr int results() { return exchange_barriers() + 3 * kWideSides * 8; }
+  static constexpr int results() { return exchange_barriers() + (4 * kWideSides + 1) * 8; }
   static constexpr int bytes() { return results() + 32; }
 };
 

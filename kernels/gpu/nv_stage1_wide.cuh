@@ -8,24 +8,21 @@
 
 namespace mla::gpu {
 
-// Registers a thread: 512 are the two consumers' and the copies'. Rows that are gathered take a
-// thread more than tiles.
+// Registers a thread: 504 are what a launch gives the two consumers and the copies. Rows that are
+// gathered take a thread more than tiles.
 template <Gather kGather>
-inline constexpr int kCopyRegisters = kGather == Gather::kTiles ? 24 : 40;
+inline constexpr int kWideCopyRegisters = kGather == Gather::kTiles ? 24 : 40;
 template <Gather kGather>
-inline constexpr int kConsumerRegistersWide = (504 - kCopyRegisters<kGather>) / 2;
+inline constexpr int kWideConsumerRegisters = (504 - kWideCopyRegisters<kGather>) / 2;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// A hardware barrier beside the exchange's.
-inline constexpr int kQueryBarrier = kBothSidesBarrier + 1;
-
 // By the consumers: starts to copy the panels of the queries that stay in shared memory. Rows that
 // the group lacks are zeros.
 template <class Work>
 __device__ void copy_query_panels(const DecodeParams& p,
-                                   const Work& work,
-                                   int first_row,
-                                   uint8_t* panels) {
+                                  const Work& work,
+                                  int first_row,
+                                  uint8_t* panels) {
   constexpr int kRowPieces = kQueryPanels * 8;  // of 16 bytes
 #pragma unroll 1
   for (int i = threadIdx.x; i < kWideRows * kRowPieces; i += 32 * kWideConsumerWarps) {
@@ -45,13 +42,6 @@ __device__ void copy_query_panels(const DecodeParams& p,
     *reinterpret_cast<uint4*>(target) = value;
   }
   commit_copies();
-}
-// Until they are there for products.
-__device__ inline void wait_query_panels() {
-  wait_copies<0>();
-  fence_async();
-  __syncwarp();
-  named_barrier(kQueryBarrier, 32 * kWideConsumerWarps);
 }
 
 // Consumes nothing and only empties the ring.
@@ -97,7 +87,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   __syncthreads();
 
   if (warp >= kWideConsumerWarps) {
-    lower_registers<kCopyRegisters<kGather>>();
+    lower_registers<kWideCopyRegisters<kGather>>();
     const RowSource source(p, map, element_bytes(KvDtype::kBf16));
     if constexpr (kGather == Gather::kTiles) {
       if (threadIdx.x % kWarpgroupThreads == 0)
@@ -109,12 +99,12 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
   } else if constexpr (!kMaths) {
     release_only(ring, work.walk.count(), warp / kWarpgroupWarps);
   } else {
-    raise_registers<kConsumerRegistersWide<kGather>>();
+    raise_registers<kWideConsumerRegisters<kGather>>();
     copy_query_panels(p, work, first_row, local + WideLayout::queries());
     const auto own = work.behind(first_row);
     const uint32_t queries = shared_address(local) + WideLayout::queries();
     const auto consume = [&](auto consumer) {
-      wait_query_panels();
+      exchange.wait_queries();
       consumer.run();
       consumer.finish(*results);
     };

@@ -28,9 +28,7 @@ class WideConsumer {
         scores_(p, work, ring, queries),
         output_(ring) {}
 
-  __device__ void run() {
-    kSide == 0 ? run_first() : run_second();
-  }
+  __device__ void run() { kSide == 0 ? run_first() : run_second(); }
 
   __device__ void finish(const ResultRows& results) {
     const Rows sum = exchange_.add_sums(kSide, scores_.sums());
@@ -40,7 +38,8 @@ class WideConsumer {
     for (int i = 0; i < 2; ++i) {
       const bool empty = sum[i] == 0.0f;
       factors[i] = empty ? 0.0f : 1.0f / sum[i];
-      const float lse = empty ? -INFINITY : (max[i] + log2_approx(sum[i])) * static_cast<float>(kLn2);
+      const float lse =
+          empty ? -INFINITY : (max[i] + log2_approx(sum[i])) * static_cast<float>(kLn2);
       if (kSide == 0 && threadIdx.x % 4 == 0) results.store_lse(warpgroup_row(i), lse);
     }
     output_.store(results, factors);
@@ -62,8 +61,8 @@ class WideConsumer {
       release_own();
       if (block + 1 == blocks_) return;
       multiply_other(block + 1);
-      if (block + 2 == blocks_) return release_other();
       release_other();
+      if (block + 2 == blocks_) return;
       scores_.start(block + 2);
     }
   }

@@ -10,9 +10,9 @@
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// A hardware barrier beside __syncthreads' and those of the sides: both of them.
+// Hardware barriers beside __syncthreads', one a side. (What both sides wait for, each at its own
+// place in the code, is a barrier in shared memory.)
 inline constexpr int kSideBarrier = 1;
-inline constexpr int kBothSidesBarrier = kSideBarrier + kWideSides;
 
 class Exchange {
  public:
@@ -25,7 +25,17 @@ class Exchange {
 
   // By one thread, before any other use.
   __device__ void init() const {
-    for (int i = 0; i < 3 * kWideSides; ++i) init_barrier(barrier(0, i), kWarpgroupWarps);
+    for (int i = 0; i < kKinds * kWideSides; ++i) init_barrier(barrier(0, i), kWarpgroupWarps);
+    init_barrier(queries_there(), kWideConsumerWarps);
+  }
+
+  // Until the query panels are there for products, of which each thread has copied a part.
+  __device__ void wait_queries() const {
+    wait_copies<0>();
+    fence_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(queries_there());
+    wait_barrier(queries_there(), 0);
   }
 
   // The maxima of a block's rows, `side`'s: ahead of its weights, so that the output of the other
@@ -77,13 +87,14 @@ class Exchange {
   __device__ Rows add_sums(int side, const Rows& sum) const {
     if (threadIdx.x % 4 == 0) put_rows(sums_ + side * kWideRows, sum);
     __syncwarp();
-    named_barrier(kBothSidesBarrier, kWideSides * kWarpgroupThreads);
+    if (threadIdx.x % 32 == 0) arrive(barrier(side, kSums));
+    wait_barrier(barrier(1 - side, kSums), 0);
     const Rows other = take_rows(sums_ + (1 - side) * kWideRows);
     return {{sum[0] + other[0], sum[1] + other[1]}};
   }
 
  private:
-  enum Kind { kMaxima, kWeights, kWeightsRead };
+  enum Kind { kMaxima, kWeights, kWeightsRead, kSums, kKinds };
 
   __device__ static void put_rows(float* rows, const Rows& value) {
 #pragma unroll
@@ -94,7 +105,10 @@ class Exchange {
   }
 
   __device__ uint32_t barrier(int side, int kind) const {
-    return base_ + WideLayout::exchange_barriers() + (side * 3 + kind) * 8;
+    return base_ + WideLayout::exchange_barriers() + (side * kKinds + kind) * 8;
+  }
+  __device__ uint32_t queries_there() const {
+    return barrier(kWideSides, 0);
   }
   __device__ uint32_t weights(int side) const {
     return base_ + WideLayout::weights() + side * kPanelBytes;

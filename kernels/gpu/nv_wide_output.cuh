@@ -86,7 +86,9 @@ class OutputHalf {
   }
 
   // Columns 8 * tile.. of the thread's row `i`.
-  __device__ const float* sums(int tile, int i) const { return output_ + tile * 4 + 2 * i; }
+  __device__ const float* sums(int tile, int i) const {
+    return output_ + tile * 4 + 2 * i;
+  }
 
   __device__ void rescale(const Rows& factor) {
 #pragma unroll

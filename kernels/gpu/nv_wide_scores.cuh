@@ -136,14 +136,20 @@ class Scores {
     for (int i = 0; i < 2; ++i) state_.sum[i] += sum[i];
   }
 
-  __device__ const Rows& maxima() const { return state_.max; }
+  __device__ const Rows& maxima() const {
+    return state_.max;
+  }
   // Of this side's blocks; of the thread's rows.
-  __device__ Rows sums() const { return {{quad_sum(state_.sum[0]), quad_sum(state_.sum[1])}}; }
+  __device__ Rows sums() const {
+    return {{quad_sum(state_.sum[0]), quad_sum(state_.sum[1])}};
+  }
 
  private:
   static constexpr int kPanelSteps = kPanelColumns / 16;  // products, of 32 bytes of a row each
 
-  __device__ float factor() const { return scale_ > 0 ? scale_ : 1; }
+  __device__ float factor() const {
+    return scale_ > 0 ? scale_ : 1;
+  }
 
   __device__ Rows shrink_sums(const Rows& shrink) {
 #pragma unroll

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(strided_queries_are_read_where_they_are) {
     check_problem(
         ragged(1, 12, 2),
         options,
-        {config_of(3, 16, 4, 4), config_of(3, 64, 2, 8, 64), config_of(1, 64, 2, 12, 128)});
+        {config_of(3, 16, 4, 4), config_of(3, 64, 2, 8, 64), config_of(1, 64, 2, 8, 128)});
   }
 }
 

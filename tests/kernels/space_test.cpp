@@ -144,8 +144,7 @@ BOOST_AUTO_TEST_CASE(three_teams_are_for_fp8_rows_in_groups_of_16_on_an_h200) {
     return space.violation(problem, parse_config(text, base)).value_or("");
   };
   const std::string reason =
-      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows, "
-      "and for row groups of 64 and 128";
+      "workgroups of 12 warps are for fp8 rows in row groups of 16 and tiles of at most 32 rows";
   const std::string too_large = "the copy ring does not fit into 232448 bytes of shared memory";
   BOOST_TEST(violation("kv_dtype=fp8", "tile_n=16 stages=6") == "");
   BOOST_TEST(violation("kv_dtype=fp8", "tile_n=16 stages=8") == too_large);
