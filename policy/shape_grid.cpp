@@ -21,6 +21,10 @@ struct Line {
   std::vector<Site> sites;
 };
 
+// How many lines further on a pair of lines may be looked for: points that stand alone at a batch,
+// as a tuner adds them, must not hide the lines around them at other lengths.
+constexpr size_t kWidest = 3;
+
 class CellWalk {
  public:
   CellWalk(const std::vector<GridPoint>& points, const std::function<void(const GridCell&)>& visit)
@@ -38,12 +42,16 @@ class CellWalk {
   void walk() {
     for (size_t first = 0; first < order_.size();) {
       cell_.family = at(first).family;
-      const std::vector<Line> lines = lines_from(&first);
-      for (size_t i = 0; i < lines.size(); ++i) {
-        visit_cells(lines[i], lines[i]);
-        if (i + 1 < lines.size() && lines[i].batch + 1 < lines[i + 1].batch) {
-          visit_cells(lines[i], lines[i + 1]);
-        }
+      lines_ = lines_from(&first);
+      first_bucket_ = lines_.front().sites.front().bucket;
+      last_bucket_ = lines_.front().sites.back().bucket;
+      for (const Line& line : lines_) {
+        first_bucket_ = std::min(first_bucket_, line.sites.front().bucket);
+        last_bucket_ = std::max(last_bucket_, line.sites.back().bucket);
+      }
+      for (size_t i = 0; i < lines_.size(); ++i) {
+        visit_batch(i);
+        if (i + 1 < lines_.size() && lines_[i].batch + 1 < lines_[i + 1].batch) visit_gap(i);
       }
     }
   }
@@ -70,33 +78,70 @@ class CellWalk {
     return lines;
   }
 
+  // The batch of a line: where its own lengths leave room, its neighbours' cells cover it.
+  void visit_batch(size_t line) {
+    begin_batches(lines_[line].batch, lines_[line].batch);
+    for (const Site& site : lines_[line].sites) cover(site.bucket);  // a bucket key answers
+    visit_cells(lines_[line], lines_[line]);
+    if (line > 0) visit_pairs(line - 1, line + 1);
+    end_batches();
+  }
+
+  // The batches between a line and the next.
+  void visit_gap(size_t line) {
+    begin_batches(lines_[line].batch + 1, lines_[line + 1].batch - 1);
+    visit_pairs(line, line + 1);
+    end_batches();
+  }
+
+  void begin_batches(int32_t first, int32_t last) {
+    cell_.first_batch = first;
+    cell_.last_batch = last;
+    covered_.assign(ranges_.size(), false);
+    uncovered_ = last_bucket_ - first_bucket_ + 1;
+    cells_.clear();
+  }
+  void end_batches() {
+    std::sort(cells_.begin(), cells_.end(), [](const GridCell& a, const GridCell& b) {
+      return a.lengths.first < b.lengths.first;
+    });
+    for (const GridCell& cell : cells_) visit_(cell);
+  }
+
+  // Nearest first: line `low` or one before it with `high` or one behind it.
+  void visit_pairs(size_t low, size_t high) {
+    for (size_t wider = 0; wider <= 2 * kWidest; ++wider) {
+      for (size_t before = 0; before <= std::min(wider, low); ++before) {
+        const size_t behind = wider - before;
+        if (uncovered_ == 0) return;
+        if (before > kWidest || behind > kWidest || high + behind >= lines_.size()) continue;
+        visit_cells(lines_[low - before], lines_[high + behind]);
+      }
+    }
+  }
+
   // A line with itself has cells between its lengths; two lines also at the lengths of both.
   void visit_cells(const Line& low, const Line& high) {
     const bool same = &low == &high;
     cell_.low_batch = low.batch;
     cell_.high_batch = high.batch;
-    cell_.first_batch = same ? low.batch : low.batch + 1;
-    cell_.last_batch = same ? high.batch : high.batch - 1;
     const Site *low_before = nullptr, *high_before = nullptr;
     auto other = high.sites.begin();
     for (const Site& site : low.sites) {
       while (other != high.sites.end() && other->bucket < site.bucket) ++other;
       if (other == high.sites.end()) break;
       if (other->bucket != site.bucket) continue;
-      if (low_before != nullptr && low_before->bucket + 1 < site.bucket) {
-        visit_between(*low_before, *high_before, site, *other);
-      }
-      if (!same) visit_bucket(site, *other);
+      if (low_before != nullptr) add_between(*low_before, *high_before, site, *other);
+      if (!same) add_bucket(site, *other);
       low_before = &site;
       high_before = &*other;
     }
   }
 
-  void visit_between(const Site& low_before,
-                     const Site& high_before,
-                     const Site& low_after,
-                     const Site& high_after) {
-    cell_.lengths = {range(low_before).last + 1, range(low_after).first - 1};
+  void add_between(const Site& low_before,
+                   const Site& high_before,
+                   const Site& low_after,
+                   const Site& high_after) {
     cell_.low_length = points_[low_before.points.back()].seq_len;
     cell_.high_length = points_[low_after.points.front()].seq_len;
     cell_.corners = {low_before.points.back(), low_after.points.front()};
@@ -104,20 +149,31 @@ class CellWalk {
       cell_.corners.push_back(high_before.points.back());
       cell_.corners.push_back(high_after.points.front());
     }
-    visit_(cell_);
+    add_uncovered(low_before.bucket + 1, low_after.bucket - 1);
   }
 
-  void visit_bucket(const Site& low, const Site& high) {
-    cell_.lengths = range(low);
+  void add_bucket(const Site& low, const Site& high) {
     cell_.low_length = points_[low.points.front()].seq_len;
     cell_.high_length = points_[low.points.back()].seq_len;
     cell_.corners.assign(low.points.begin(), low.points.end());
     cell_.corners.insert(cell_.corners.end(), high.points.begin(), high.points.end());
-    visit_(cell_);
+    add_uncovered(low.bucket, low.bucket);
   }
 
-  const LengthRange& range(const Site& site) const {
-    return ranges_[static_cast<size_t>(site.bucket)];
+  // What no nearer pair covers of the buckets, a cell each run of them.
+  void add_uncovered(int32_t first, int32_t last) {
+    for (int32_t bucket = first; bucket <= last; ++bucket) {
+      if (covered_[static_cast<size_t>(bucket)]) continue;
+      cell_.lengths.first = ranges_[static_cast<size_t>(bucket)].first;
+      while (bucket <= last && !covered_[static_cast<size_t>(bucket)]) cover(bucket++);
+      cell_.lengths.last = ranges_[static_cast<size_t>(bucket - 1)].last;
+      cells_.push_back(cell_);
+    }
+  }
+
+  void cover(int32_t bucket) {
+    covered_[static_cast<size_t>(bucket)] = true;
+    --uncovered_;
   }
 
   const std::vector<GridPoint>& points_;
@@ -125,6 +181,11 @@ class CellWalk {
   std::vector<LengthRange> ranges_;  // by bucket
   std::vector<size_t> order_;        // of points, by family, batch and length
   GridCell cell_;
+  std::vector<Line> lines_;                     // of the family
+  int32_t first_bucket_ = 0, last_bucket_ = 0;  // of all of them
+  std::vector<bool> covered_;                   // buckets, of the batches at hand
+  int32_t uncovered_ = 0;                       // of first_bucket_..last_bucket_
+  std::vector<GridCell> cells_;                 // of the batches at hand
 };
 
 }  // namespace

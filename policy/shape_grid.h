@@ -37,7 +37,8 @@ struct GridCell {
 
 // Cells in ascending order of family, batch and length; no two of a family overlap. There is none
 // where no shape fits between, where a bucket key answers (the very batch and a tuned length's
-// bucket), and beyond the outermost shapes. Between two batches only lengths count that both have.
+// bucket), and beyond the outermost shapes. Between two batches only lengths count that both have;
+// where the nearest ones lack a length, those of the next batches that have it are the corners.
 void for_each_cell(const std::vector<GridPoint>& points,
                    const std::function<void(const GridCell&)>& visit);
 

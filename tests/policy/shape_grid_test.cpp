@@ -58,6 +58,32 @@ BOOST_AUTO_TEST_CASE(neighbouring_batches_and_buckets_leave_no_cell) {
   BOOST_TEST(cells_of({{3, 16, 4096}, {3, 17, 4096}, {3, 16, 4870}}).empty());
 }
 
+// A tuner adds single shapes where winners disagree. They once hid the grid around them, so that a
+// third of the shapes within it got the default as "not tuned".
+BOOST_AUTO_TEST_CASE(a_shape_that_stands_alone_at_its_batch_hides_no_cell_of_its_neighbours) {
+  const std::vector<GridPoint> points = {{3, 2, 512},
+                                         {3, 2, 1024},
+                                         {3, 2, 2048},
+                                         {3, 3, 1024},
+                                         {3, 8, 512},
+                                         {3, 8, 1024},
+                                         {3, 8, 2048}};
+  const std::vector<GridCell> cells = cells_of(points);
+  const auto corners_at = [&](int32_t batch, int64_t seq_len) {
+    std::vector<size_t> corners;
+    for (const GridCell& cell : cells)
+      if (covers(cell, batch, seq_len)) corners = sorted(cell.corners);
+    return corners;
+  };
+  for (const int32_t batch : {3, 5}) {
+    BOOST_TEST((corners_at(batch, 700) == std::vector<size_t>{0, 1, 4, 5}), batch);
+    BOOST_TEST((corners_at(batch, 1500) == std::vector<size_t>{1, 2, 5, 6}), batch);
+    BOOST_TEST((corners_at(batch, 512) == std::vector<size_t>{0, 4}), batch);
+  }
+  BOOST_TEST(corners_at(3, 1024).empty());  // its bucket
+  BOOST_TEST((corners_at(5, 1024) == std::vector<size_t>{3, 5}));
+}
+
 BOOST_AUTO_TEST_CASE(cells_of_any_grid_never_overlap_and_lie_between_their_corners) {
   std::mt19937_64 random(11);
   for (int grid = 0; grid < 50; ++grid) {
