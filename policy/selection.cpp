@@ -60,7 +60,7 @@ Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
   for (const KnownLoss& known : corner.losses) {
     if (known.config != config) continue;
     *loss = known.loss;
-    if (known.placebo_noise > kMaxPlaceboNoise) return Refusal::kNoisy;
+    if (!above_noise(known.loss, known.placebo_noise)) return Refusal::kNoisy;
     return known.loss <= kLossBound ? Refusal::kNone : Refusal::kLoses;
   }
   return Refusal::kNotMeasured;

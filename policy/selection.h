@@ -15,8 +15,14 @@ namespace mla::policy {
 // Of time / default's time - 1, by the median of paired rounds: what the guard's margin leaves
 // open.
 inline constexpr float kLossBound = 0.005f;
-// Losses of rounds whose placebo moved by more than this say nothing: a run warns from here on.
+// Where the placebo moved by more than this, which is also where a run warns, only a gain above
+// what it moved by says something.
 inline constexpr float kMaxPlaceboNoise = 0.01f;
+
+// Whether a measured loss may be compared with the bound.
+constexpr bool above_noise(double loss, double placebo_noise) noexcept {
+  return placebo_noise <= double{kMaxPlaceboNoise} || loss < -placebo_noise;
+}
 
 struct KnownLoss {
   uint64_t config = 0;  // pack_config()

@@ -222,6 +222,18 @@ BOOST_AUTO_TEST_CASE(a_winner_or_loss_within_the_noise_is_refused) {
   check_refused(shape(20, 45000), reason);
 }
 
+// Short launches are noisy; a third of their time is a gain all the same.
+BOOST_AUTO_TEST_CASE(a_loss_measured_in_noise_counts_where_it_is_a_gain_above_the_noise) {
+  write_grid();
+  TunedDatabase database(path);
+  database.add_verdict(shape(24, 65536), db::Verdict::kDefaultBest);
+  database.add_loss(shape(24, 65536), kTuned, -0.03, 0.02);
+  BOOST_TEST(name(find(shape(20, 45000)).source) == "interpolated");
+  database.add_loss(shape(24, 65536), kTuned, -0.015, 0.02);
+  check_refused(shape(20, 45000),
+                "the winners around this shape are within the noise of their measurement");
+}
+
 BOOST_AUTO_TEST_CASE(a_stale_row_is_refused_around_its_shape) {
   write_grid();
   TunedDatabase(path).add(shape(16, 32768), kTuned, db::WinnerStatus::kVerifyAgain);
