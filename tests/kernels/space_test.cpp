@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(row_groups_of_64_and_128_are_one_shape_of_bf16_kernels_on_a
     for (const char* text : {"tile_n=32",
                              "stages=3",
                              "wait=drain",
-                             "stage1_warps=8",
+                             "stage1_warps=4",
                              "splits=4 schedule=persistent"}) {
       const std::string reason =
           space.violation(problem, parse_config(text, space.neutral(rows))).value_or("");
