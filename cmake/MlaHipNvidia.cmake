@@ -1,5 +1,7 @@
 # HIP over nvcc: HIP's headers and the CUDA toolkit.
-set(MLA_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "GPU architectures, as for CMAKE_CUDA_ARCHITECTURES")
+# Machine code alone: what an older target's PTX becomes on a newer GPU lacks the instructions that the launches count on
+# there (clusters, dependent launches, warpgroups), and would leave outputs unwritten.
+set(MLA_CUDA_ARCHITECTURES "80-real;90a-real" CACHE STRING "GPU architectures: 80-real to 89-real, 90a-real")
 
 # Sets `missing` to the empty string, or to what is missing for HIP over nvcc.
 function(mla_find_hip_nvidia missing)
@@ -21,6 +23,11 @@ function(mla_hip_nvidia_state result)
 endfunction()
 
 macro(mla_enable_hip_nvidia)
+  foreach(architecture IN LISTS MLA_CUDA_ARCHITECTURES)
+    if(NOT architecture MATCHES "^(8[0-9]|90a)-real$")
+      message(FATAL_ERROR "MLA_CUDA_ARCHITECTURES: ${architecture} is none of 80-real to 89-real and 90a-real")
+    endif()
+  endforeach()
   set(CMAKE_CUDA_COMPILER ${MLA_NVCC})
   set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
   set(CMAKE_CUDA_ARCHITECTURES ${MLA_CUDA_ARCHITECTURES})

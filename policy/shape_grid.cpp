@@ -25,6 +25,10 @@ struct Line {
 // as a tuner adds them, must not hide the lines around them at other lengths.
 constexpr size_t kWidest = 3;
 
+// Lengths further apart bracket a length only where none nearer do: no winner is carried from one
+// to the middle (is_far() of cell_table.h, whose factor this is the square of).
+constexpr double kNearLengths = 1.5 * 1.5;
+
 class CellWalk {
  public:
   CellWalk(const std::vector<GridPoint>& points, const std::function<void(const GridCell&)>& visit)
@@ -82,15 +86,17 @@ class CellWalk {
   void visit_batch(size_t line) {
     begin_batches(lines_[line].batch, lines_[line].batch);
     for (const Site& site : lines_[line].sites) cover(site.bucket);  // a bucket key answers
-    visit_cells(lines_[line], lines_[line]);
-    if (line > 0) visit_pairs(line - 1, line + 1);
+    for (const bool near : {true, false}) {
+      visit_cells(line, line, near);
+      if (line > 0) visit_pairs(line - 1, line + 1, near);
+    }
     end_batches();
   }
 
   // The batches between a line and the next.
   void visit_gap(size_t line) {
     begin_batches(lines_[line].batch + 1, lines_[line + 1].batch - 1);
-    visit_pairs(line, line + 1);
+    for (const bool near : {true, false}) visit_pairs(line, line + 1, near);
     end_batches();
   }
 
@@ -109,20 +115,24 @@ class CellWalk {
   }
 
   // Nearest first: line `low` or one before it with `high` or one behind it.
-  void visit_pairs(size_t low, size_t high) {
+  void visit_pairs(size_t low, size_t high, bool near) {
     for (size_t wider = 0; wider <= 2 * kWidest; ++wider) {
       for (size_t before = 0; before <= std::min(wider, low); ++before) {
         const size_t behind = wider - before;
         if (uncovered_ == 0) return;
         if (before > kWidest || behind > kWidest || high + behind >= lines_.size()) continue;
-        visit_cells(lines_[low - before], lines_[high + behind]);
+        visit_cells(low - before, high + behind, near);
       }
     }
   }
 
   // A line with itself has cells between its lengths; two lines also at the lengths of both.
-  void visit_cells(const Line& low, const Line& high) {
-    const bool same = &low == &high;
+  // `near`: only those between near lengths.
+  void visit_cells(size_t low_line, size_t high_line, bool near) {
+    const Line &low = lines_[low_line], &high = lines_[high_line];
+    const bool same = low_line == high_line;
+    inner_ = std::span(lines_).subspan(same ? low_line : low_line + 1,
+                                       same ? 0 : high_line - low_line - 1);
     cell_.low_batch = low.batch;
     cell_.high_batch = high.batch;
     const Site *low_before = nullptr, *high_before = nullptr;
@@ -131,11 +141,18 @@ class CellWalk {
       while (other != high.sites.end() && other->bucket < site.bucket) ++other;
       if (other == high.sites.end()) break;
       if (other->bucket != site.bucket) continue;
-      if (low_before != nullptr) add_between(*low_before, *high_before, site, *other);
+      if (low_before != nullptr && (!near || are_near(*low_before, site))) {
+        add_between(*low_before, *high_before, site, *other);
+      }
       if (!same) add_bucket(site, *other);
       low_before = &site;
       high_before = &*other;
     }
+  }
+
+  bool are_near(const Site& before, const Site& after) const {
+    return static_cast<double>(points_[after.points.front()].seq_len) <=
+           kNearLengths * static_cast<double>(points_[before.points.back()].seq_len);
   }
 
   void add_between(const Site& low_before,
@@ -149,6 +166,7 @@ class CellWalk {
       cell_.corners.push_back(high_before.points.back());
       cell_.corners.push_back(high_after.points.front());
     }
+    add_inner(low_before.bucket, low_after.bucket);
     add_uncovered(low_before.bucket + 1, low_after.bucket - 1);
   }
 
@@ -157,7 +175,18 @@ class CellWalk {
     cell_.high_length = points_[low.points.back()].seq_len;
     cell_.corners.assign(low.points.begin(), low.points.end());
     cell_.corners.insert(cell_.corners.end(), high.points.begin(), high.points.end());
+    add_inner(low.bucket, low.bucket);
     add_uncovered(low.bucket, low.bucket);
+  }
+
+  // What was tuned among the corners is evidence too.
+  void add_inner(int32_t first, int32_t last) {
+    for (const Line& line : inner_) {
+      for (const Site& site : line.sites) {
+        if (site.bucket < first || site.bucket > last) continue;
+        cell_.corners.insert(cell_.corners.end(), site.points.begin(), site.points.end());
+      }
+    }
   }
 
   // What no nearer pair covers of the buckets, a cell each run of them.
@@ -167,7 +196,8 @@ class CellWalk {
       cell_.lengths.first = ranges_[static_cast<size_t>(bucket)].first;
       while (bucket <= last && !covered_[static_cast<size_t>(bucket)]) cover(bucket++);
       cell_.lengths.last = ranges_[static_cast<size_t>(bucket - 1)].last;
-      cells_.push_back(cell_);
+      // Some buckets of very short lengths hold none.
+      if (cell_.lengths.first <= cell_.lengths.last) cells_.push_back(cell_);
     }
   }
 
@@ -181,6 +211,7 @@ class CellWalk {
   std::vector<LengthRange> ranges_;  // by bucket
   std::vector<size_t> order_;        // of points, by family, batch and length
   GridCell cell_;
+  std::span<const Line> inner_;                 // lines between those of the cell's corners
   std::vector<Line> lines_;                     // of the family
   int32_t first_bucket_ = 0, last_bucket_ = 0;  // of all of them
   std::vector<bool> covered_;                   // buckets, of the batches at hand

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The cells between tuned shapes. Shapes of one family (shape_key.h) form a grid over batch and
 // length; a cell is what lies between neighbouring batches and neighbouring lengths, and its
-// corners are the tuned shapes around it. The tuner measures winners across the corners of a cell,
-// the lookup answers from them: both ask here what the cells are.
+// corners are the tuned shapes around it, and those among them. The tuner measures winners across
+// the corners of a cell, the lookup answers from them: both ask here what the cells are.
 #pragma once
 
 #include <cstddef>
