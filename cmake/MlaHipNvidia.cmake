@@ -16,7 +16,7 @@ function(mla_find_hip_nvidia missing)
 endfunction()
 
 function(mla_hip_nvidia_state result)
-  list(TRANSFORM MLA_CUDA_ARCHITECTURES REPLACE "-real|-virtual" "" OUTPUT_VARIABLE targets)
+  list(TRANSFORM MLA_CUDA_ARCHITECTURES REPLACE "-real" "" OUTPUT_VARIABLE targets)
   list(TRANSFORM targets PREPEND "sm_")
   list(JOIN targets ", " targets)
   set(${result} "compiled for ${targets} by ${MLA_NVCC}, HIP headers in ${MLA_HIP_INCLUDE}" PARENT_SCOPE)

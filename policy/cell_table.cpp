@@ -6,9 +6,8 @@
 namespace mla::policy {
 namespace {
 
-// More than a factor of 1.5 apart.
 bool apart(int64_t a, int64_t b) noexcept {
-  return 2 * std::max(a, b) > 3 * std::min(a, b);
+  return static_cast<double>(std::max(a, b)) > kFarFactor * static_cast<double>(std::min(a, b));
 }
 
 // The one of two tuned values that is nearer to `value` by ratio.

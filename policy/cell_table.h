@@ -57,7 +57,7 @@ class CellTable {
 // The tuned shape of the cell's corners that is nearest to `problem`, by ratio in both directions.
 Problem nearest_corner(const CellTable::Cell& cell, const Problem& problem) noexcept;
 
-// Batches or lengths more than a factor of 1.5 apart: no winner is carried that far.
+// Batches or lengths more than kFarFactor apart.
 bool is_far(const Problem& measured, const Problem& problem) noexcept;
 // The same of waves or trips on the device of `space`, each with what is launched there.
 bool waves_or_trips_differ(const Space& space,

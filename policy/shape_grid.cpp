@@ -26,8 +26,8 @@ struct Line {
 constexpr size_t kWidest = 3;
 
 // Lengths further apart bracket a length only where none nearer do: no winner is carried from one
-// to the middle (is_far() of cell_table.h, whose factor this is the square of).
-constexpr double kNearLengths = 1.5 * 1.5;
+// to the middle.
+constexpr double kNearLengths = kFarFactor * kFarFactor;
 
 class CellWalk {
  public:

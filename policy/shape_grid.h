@@ -14,6 +14,9 @@
 
 namespace mla::policy {
 
+// Of batches, lengths, waves or trips: no winner is carried further than this.
+inline constexpr double kFarFactor = 1.5;
+
 struct GridPoint {
   ShapeKey family = kNoKey;
   int32_t batch = 0;

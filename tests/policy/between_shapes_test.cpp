@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_winner_or_loss_within_the_noise_is_refused) {
   check_refused(shape(20, 45000), reason);
 }
 
-// Short launches are noisy; a third of their time is a gain all the same.
+// Short launches are noisy, and their gains the largest.
 BOOST_AUTO_TEST_CASE(a_loss_measured_in_noise_counts_where_it_is_a_gain_above_the_noise) {
   write_grid();
   TunedDatabase database(path);
