@@ -49,7 +49,7 @@ KernelConfig wide_shape(int32_t group_rows) {
   config.stages = kWideStages;
   config.wait = Wait::kPartial;
   config.stage1_warps = kWideConsumerWarps;
-  config.stage2_warps = 2;
+  config.stage2_warps = 8;
   config.group_rows = group_rows;
   return config;
 }
@@ -161,11 +161,24 @@ KernelConfig last_allowed(const Space& space,
   return last;
 }
 
+// H200 (NOTES.md, "The default").
+DefaultCosts nvidia_costs(const Space& space, const Problem& fp8, const KernelConfig& fp8_neutral) {
+  DefaultCosts costs;
+  costs.groups = {
+      {16, 100, 56, 0.75}, {32, 150, 112, 0.9}, {64, 250, 224, 0.8}, {128, 250, 224, 1}};
+  costs.wide_work = 3 << 19;
+  costs.long_fp8 = last_allowed(space, fp8, fp8_neutral, {"stage1_warps=12 stages=3"});
+  costs.fp8_work = costs.long_fp8 == fp8_neutral ? 0 : 1 << 20;
+  costs.stage2_warps = 48;
+  costs.stage2_share = 0.125;
+  return costs;
+}
+
 }  // namespace
 
-// Of the rings that two teams share the one with the largest tiles (NOTES.md, "Row groups of 32").
-// Of fp8 rows tiles of 32: those of 16 took a third longer (NOTES.md, "fp8 rows"). Eight stage-2
-// warps also where the head dimension is cut: 35 us at batch 1, 52 with one (H200).
+// Two teams with rings of two tiles of 32 rows where they fit: 16 x 3 took up to 40 % longer
+// (NOTES.md, "The default"). Of the rings that two teams share the one with the largest tiles ("Row
+// groups of 32"). Of fp8 rows tiles of 32: those of 16 took a third longer ("fp8 rows").
 Space nvidia_space(const DeviceInfo& device) {
   const bool warpgroups = device.arch == "sm_90";
   std::vector<int32_t> group_rows = {16, 32}, stage1_warps = {4, 8};
@@ -173,10 +186,12 @@ Space nvidia_space(const DeviceInfo& device) {
     group_rows.insert(group_rows.end(), {64, 128});
     stage1_warps.push_back(kMaxTeams * kWarpsPerTeam);
   }
+  const bool large =
+      device.local_memory_bytes <= 0 || Bh16Layout{32, 2, 2}.bytes() <= device.local_memory_bytes;
   std::vector<KnobRange> ranges = {
       {Knob::kSplits, one_to(kMaxSplits), nvidia_split_search(device.compute_units), 1, ""},
-      {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, 16, ""},
-      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, 3, ""},
+      {Knob::kTileN, {16, 32, 64}, {16, 32, 64}, large ? 32 : 16, ""},
+      {Knob::kStages, {2, 3, 4, 5, 6, 8, 11}, {2, 3, 4, 5, 6, 8, 11}, large ? 2 : 3, ""},
       {Knob::kWait, {kDrained, kPartial}, {kDrained, kPartial}, kPartial, ""},
       {Knob::kOrder, {0, 1}, {0, 1}, 0, ""},
       {Knob::kStage1Warps, stage1_warps, stage1_warps, 8, ""},
@@ -211,8 +226,12 @@ Space nvidia_space(const DeviceInfo& device) {
                    fp8,
                    space.neutral(),
                    {"tile_n=32 stages=2", "tile_n=32 stages=3", "tile_n=32 stages=4"});
-  return Space(
-      device, std::move(ranges), std::move(constraints), std::move(wide_neutral), fp8_neutral);
+  return Space(device,
+               std::move(ranges),
+               std::move(constraints),
+               std::move(wide_neutral),
+               fp8_neutral,
+               nvidia_costs(space, fp8, fp8_neutral));
 }
 
 }  // namespace mla

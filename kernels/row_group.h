@@ -47,6 +47,10 @@ struct BasicRowGroup {
     const Int head = first_row + row - at * p.nhead;
     return p.q + (int64_t{request} * p.q_len + at) * p.q_token_stride + head * p.q_head_stride;
   }
+  // The same group's query rows from `first` on, of which there may be none.
+  constexpr BasicRowGroup behind(Int first) const {
+    return {request, first_row + first, rows - first};
+  }
   // Cached rows that a query row may attend to, of the request's `cached_rows`. Later rows never
   // see less.
   constexpr Int visible(const DecodeParams& p, Int cached_rows, Int row) const {

@@ -29,12 +29,14 @@ Space::Space(DeviceInfo device,
              std::vector<KnobRange> ranges,
              std::vector<Constraint> constraints,
              std::vector<KernelConfig> wide_neutral,
-             std::optional<KernelConfig> fp8_neutral)
+             std::optional<KernelConfig> fp8_neutral,
+             DefaultCosts costs)
     : device_(std::move(device)),
       ranges_(std::move(ranges)),
       constraints_(std::move(constraints)),
       wide_neutral_(std::move(wide_neutral)),
-      fp8_neutral_(fp8_neutral) {
+      fp8_neutral_(fp8_neutral),
+      costs_(std::move(costs)) {
   const auto fail = [](const std::string& text) { throw Error(ErrorCode::kInternal, text); };
   if (ranges_.size() != kKnobs.size()) fail("a space needs every knob once");
   std::vector<KernelConfig> shapes = wide_neutral_;

@@ -32,6 +32,24 @@ struct Constraint {
   std::function<bool(const Problem&, const KernelConfig&)> holds;
 };
 
+// What the default policy knows of a device beside neutral values, measured there.
+struct DefaultCosts {
+  // Of row groups of a width, in cached rows that a workgroup walks meanwhile.
+  struct Group {
+    int32_t group_rows = 0;
+    int32_t begin_rows = 0;  // to begin and end a workgroup
+    int32_t merge_rows = 0;  // to store and merge its partial result
+    double enough = 1;       // share of the compute units that walk as fast together as all of them
+  };
+  std::vector<Group> groups;  // of a width without costs, the splits fill one wave at any length
+  int64_t wide_work = 0;      // query rows x cached rows of a step from which wide row groups pay
+  // From which `long_fp8` takes the place of the neutral configuration of fp8 rows; 0: never.
+  int64_t fp8_work = 0;
+  KernelConfig long_fp8;
+  int32_t stage2_warps = 0;  // for a compute unit; 0: the count is the neutral one
+  double stage2_share = 1;   // of the compute units: workgroups of stage 2 that are enough
+};
+
 struct ResourceUse {
   int64_t local_memory_bytes = 0;  // per stage-1 workgroup
   int64_t workspace_bytes = 0;     // partial results of all splits; 0 for one split
@@ -47,12 +65,14 @@ class Space {
   // `ranges` holds every knob once, in knob order. `wide_neutral`, ascending in group rows: what a
   // default takes where a request has more query rows than a row group of the ranges' neutral width
   // holds; other widths are for a search to try. `fp8_neutral`: what it takes for fp8 rows where it
-  // takes that width. Throws Error(kInternal) for ranges or configurations that do not fit.
+  // takes that width. `costs`: what else it goes by. Throws Error(kInternal) for ranges or
+  // configurations that do not fit.
   Space(DeviceInfo device,
         std::vector<KnobRange> ranges,
         std::vector<Constraint> constraints,
         std::vector<KernelConfig> wide_neutral = {},
-        std::optional<KernelConfig> fp8_neutral = std::nullopt);
+        std::optional<KernelConfig> fp8_neutral = std::nullopt,
+        DefaultCosts costs = {});
 
   const DeviceInfo& device() const { return device_; }
   const std::vector<KnobRange>& ranges() const { return ranges_; }
@@ -65,6 +85,7 @@ class Space {
   // The same for rows of a dtype.
   KernelConfig neutral(KvDtype kv_dtype) const;
   const std::vector<KernelConfig>& wide_neutral() const { return wide_neutral_; }
+  const DefaultCosts& costs() const { return costs_; }
 
   // The fewest group rows of a default that hold a request's query rows, else the most legal ones.
   // Wider groups would make the same walks, with a part of every product for nothing.
@@ -96,6 +117,7 @@ class Space {
   std::vector<Constraint> constraints_;
   std::vector<KernelConfig> wide_neutral_;
   std::optional<KernelConfig> fp8_neutral_;
+  DefaultCosts costs_;
 };
 
 // Row groups of one request (row_group.h).

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "policy/default_splits.h"
 #include "policy/wave_edge.h"
 
 namespace mla::policy {
@@ -13,6 +14,10 @@ int32_t lowered_to(const std::vector<int32_t>& values, int64_t value) {
 }
 
 namespace {
+
+// What an unknown length counts as for the splits: about the middle of 1,024 to 131,072, in
+// octaves.
+constexpr int64_t kUnknownRows = 16384;
 
 KernelConfig with_stage2_tiles(const Space& space, int32_t tiles, KernelConfig config) {
   const KnobRange& warps = space.range(Knob::kStage2Warps);
@@ -33,7 +38,9 @@ void set_where_legal(
 }  // namespace
 
 DefaultPolicy::DefaultPolicy(const Space& space)
-    : compute_units_(std::max(1, space.device().compute_units)) {
+    : compute_units_(std::max(1, space.device().compute_units)),
+      legal_stage2_warps_(space.range(Knob::kStage2Warps).legal),
+      costs_(space.costs()) {
   for (const KvDtype dtype : {KvDtype::kBf16, KvDtype::kFp8}) {
     Problem problem;
     problem.kv_dtype = dtype;
@@ -45,34 +52,85 @@ DefaultPolicy::DefaultPolicy(const Space& space)
     for (KernelConfig& config : neutral) config.order = Order::kBatchMajor;
   }
   const std::vector<int32_t>& splits = space.range(Knob::kSplits).legal;
-  const int64_t most = std::min<int64_t>(compute_units_, splits.back());
+  const int64_t most = std::min<int64_t>(std::max(compute_units_, kMostWaveSplits), splits.back());
   for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lowered_to(splits, n));
   for (size_t k = 0; k < stage2_.size(); ++k) {
     const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_[0].front());
-    stage2_[k] = {tiled.stage2_tiles, tiled.stage2_warps};
+    const bool finest = costs_.stage2_warps > 0 && k + 1 == stage2_.size();
+    stage2_[k] = {tiled.stage2_tiles, finest ? legal_stage2_warps_.back() : tiled.stage2_warps};
+  }
+}
+
+const KernelConfig& DefaultPolicy::neutral(const Problem& problem) const noexcept {
+  const std::vector<KernelConfig>& neutral = neutral_[static_cast<size_t>(problem.kv_dtype)];
+  const int64_t query_rows = int64_t{problem.q_len} * problem.nhead;
+  size_t width = 0;
+  while (width + 1 < neutral.size() && neutral[width].group_rows < query_rows) ++width;
+  const auto has_work = [&](int64_t work) {
+    return problem.seq_len == 0 || problem.batch * query_rows * problem.seq_len >= work;
+  };
+  if (problem.kv_dtype == KvDtype::kFp8 && costs_.fp8_work > 0 && has_work(costs_.fp8_work)) {
+    return costs_.long_fp8;
+  }
+  const bool fits_twice = 2 * unsplit_workgroups(problem, neutral.front()) <= compute_units_;
+  return has_work(costs_.wide_work) || !fits_twice ? neutral[width] : neutral.front();
+}
+
+int64_t DefaultPolicy::filling_splits(const Problem& problem,
+                                      const KernelConfig& config) const noexcept {
+  const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
+  return std::clamp<int64_t>(compute_units_ / unsplit_workgroups(problem, config), 1, most);
+}
+
+const DefaultCosts::Group* DefaultPolicy::group_costs(int32_t group_rows) const noexcept {
+  for (const DefaultCosts::Group& group : costs_.groups) {
+    if (group.group_rows == group_rows) return &group;
+  }
+  return nullptr;
+}
+
+void DefaultPolicy::set_stage2(const Problem& problem, KernelConfig* config) const noexcept {
+  const int64_t rows = int64_t{problem.batch} * problem.q_len * problem.nhead;
+  size_t k = 0;
+  const double enough = costs_.stage2_share * static_cast<double>(compute_units_);
+  while (k + 1 < stage2_.size() && static_cast<double>(rows << k) < enough) ++k;
+  if (costs_.stage2_warps == 0) {
+    if (k == 0) return;
+    config->stage2_tiles = stage2_[k].tiles;
+    config->stage2_warps = stage2_[k].warps;
+  } else if (config->splits > 1) {
+    config->stage2_tiles = stage2_[k].tiles;
+    const int64_t warps = costs_.stage2_warps * compute_units_ / (rows * config->stage2_tiles);
+    const auto a_split = std::lower_bound(
+        legal_stage2_warps_.begin(), legal_stage2_warps_.end() - 1, config->splits);
+    config->stage2_warps = lowered_to(legal_stage2_warps_, std::min<int64_t>(*a_split, warps));
   }
 }
 
 KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
-  const int64_t tokens = int64_t{problem.batch} * problem.q_len;
-  const std::vector<KernelConfig>& neutral = neutral_[static_cast<size_t>(problem.kv_dtype)];
-  size_t width = 0;
-  while (width + 1 < neutral.size() && neutral[width].group_rows < problem.q_len * problem.nhead) {
-    ++width;
+  KernelConfig config = neutral(problem);
+  int64_t splits = filling_splits(problem, config);
+  const DefaultCosts::Group* costs = group_costs(config.group_rows);
+  if (costs != nullptr) {
+    const int64_t rows = problem.seq_len > 0 ? problem.seq_len : kUnknownRows;
+    const SplitShape shape = {
+        unsplit_workgroups(problem, config), compute_units_, rows, config.tile_n};
+    splits = default_splits(*costs, shape, splits);
   }
-  KernelConfig config = neutral[width];
-  const int64_t most = static_cast<int64_t>(legal_splits_.size()) - 1;
-  const int64_t splits =
-      std::clamp<int64_t>(compute_units_ / unsplit_workgroups(problem, config), 1, most);
-  size_t k = 0;
-  while (k + 1 < stage2_.size() && (tokens * problem.nhead << k) < compute_units_) ++k;
-
   config.splits = legal_splits_[static_cast<size_t>(splits)];
-  if (k > 0) {  // untiled, the neutral values hold: wide row groups leave stage 2 many rows
-    config.stage2_tiles = stage2_[k].tiles;
-    config.stage2_warps = stage2_[k].warps;
-  }
+  set_stage2(problem, &config);
   return config;
+}
+
+int32_t DefaultPolicy::most_splits(const Problem& problem) const noexcept {
+  Problem unknown = problem;
+  unknown.seq_len = 0;
+  const KernelConfig& config = neutral(unknown);
+  int64_t splits = filling_splits(problem, config);
+  if (group_costs(config.group_rows) != nullptr) {
+    splits = most_default_splits(unsplit_workgroups(problem, config), compute_units_, splits);
+  }
+  return static_cast<int32_t>(splits);
 }
 
 KernelConfig DefaultPolicy::finest_stage2(KernelConfig config) const noexcept {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The default policy: what a missing or unreadable database answers, and the baseline that every
-// winner has to beat. Uses only what never lost in published data.
+// winner has to beat. Uses only what never lost in published data, and on devices with measured
+// costs (space.h) what these add.
 //
 //   group_rows    of those that have kernels for the dtype, the fewest that hold a request's
-//                 q_len x nhead query rows, else the most
-//   splits        max(1, CUs / (batch x ceil(q_len x nhead / group_rows)))
+//                 q_len x nhead query rows, else the most; with costs the fewest of all where a
+//                 step of known length has too little work for wide ones, unless these fill the
+//                 device
+//   splits        max(1, CUs / (batch x ceil(q_len x nhead / group_rows))); with costs those
+//                 of default_splits.h
 //   order         batch-major
-//   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8
-//   stage2_warps  the neutral count, divided by the tiles where the space says so
+//   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8; with costs, while
+//   they
+//                 are less than a share of the CUs
+//   stage2_warps  the neutral count, divided by the tiles where the space says so; with costs so
+//                 many that they fill the device, about one a split
 //   the rest      what the device's space names as neutral for these group rows and the dtype
 #pragma once
 
@@ -28,9 +35,12 @@ class DefaultPolicy {
   explicit DefaultPolicy(const Space& space);
 
   // A few divisions; no allocation, no throw, any thread. Every value is legal in the space for a
-  // valid problem: a formula's value that is not is lowered to the next legal one. seq_len is not
-  // looked at.
+  // valid problem: a formula's value that is not is lowered to the next legal one. Of seq_len 0 the
+  // length is unknown.
   KernelConfig operator()(const Problem& problem) const noexcept;
+
+  // No less than the splits of a problem that differs in the length alone.
+  int32_t most_splits(const Problem& problem) const noexcept;
 
   // `config` with stage 2 cut as finely as the rule ever does, whatever the occupancy, and the
   // warps that go with it.
@@ -42,10 +52,17 @@ class DefaultPolicy {
     int32_t warps = 0;
   };
 
+  const KernelConfig& neutral(const Problem& problem) const noexcept;
+  int64_t filling_splits(const Problem& problem, const KernelConfig& config) const noexcept;
+  const DefaultCosts::Group* group_costs(int32_t group_rows) const noexcept;
+  void set_stage2(const Problem& problem, KernelConfig* config) const noexcept;
+
   std::array<std::vector<KernelConfig>, 2> neutral_;  // of each dtype; by group rows, ascending
   int64_t compute_units_ = 1;
   std::vector<int32_t> legal_splits_;  // [n]: the largest legal split count that is at most n
   std::array<Stage2, 4> stage2_{};     // [k]: for 2^k tiles by the formula
+  std::vector<int32_t> legal_stage2_warps_;
+  DefaultCosts costs_;
 };
 
 // Named configurations that finals and benches compare with.

@@ -6,6 +6,7 @@
 
 #include "kernels/shape_key.h"
 #include "policy/carried.h"
+#include "policy/default_splits.h"
 #include "policy/shape_table.h"
 #include "policy/table_loader.h"
 #include "policy/wave_edge.h"
@@ -257,19 +258,20 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
     const int32_t largest = std::min<int32_t>(need.last_batch, batch);
     bound = std::max(bound, workspace_bytes(largest, need.q_len, need.nhead, need.splits));
   }
-  // The default's splits depend on dtype, batch and row groups, and are 1 from one workgroup per CU
-  // on. Legal group rows are multiples of the fewest: between two multiples of those the splits
-  // stay the same, and the most query rows need the most workspace.
+  // The default's splits depend on dtype, batch and row groups. Legal group rows are multiples of
+  // the fewest: between two multiples of those the splits stay the same, and the most query rows
+  // need the most workspace.
   const int32_t step = space_.range(Knob::kGroupRows).legal.front();
   const int32_t most_rows = q_len * nhead;
   Problem problem;
   for (int32_t rows = std::min(step, most_rows);; rows = std::min(rows + step, most_rows)) {
     problem.nhead = rows;
-    for (int32_t b = 1; b <= std::min(batch, space_.device().compute_units); ++b) {
+    const auto split = static_cast<int32_t>(kMostWaves) * space_.device().compute_units;
+    for (int32_t b = 1; b <= std::min(batch, split); ++b) {
       problem.batch = b;
       for (const KvDtype dtype : {KvDtype::kBf16, KvDtype::kFp8}) {
         problem.kv_dtype = dtype;
-        bound = std::max(bound, workspace_bytes(b, 1, rows, default_policy_(problem).splits));
+        bound = std::max(bound, workspace_bytes(b, 1, rows, default_policy_.most_splits(problem)));
       }
     }
     if (rows == most_rows) return bound;

@@ -83,7 +83,7 @@ std::vector<RobustPlan> CrossStage::choose_plans() {
     if (!choice) continue;
     RobustPlan& plan = plans.emplace_back();
     plan.worst_regret = choice->worst_regret;
-    plan.winner = robust_winner(points, *choice);
+    plan.winner = robust_winner(points.front().point.problem, *choice);
     plan.winner.workspace_bytes =
         meter_.source.space().use(plan.winner.problem, choice->config).workspace_bytes;
   }

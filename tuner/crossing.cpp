@@ -5,6 +5,7 @@
 #include <map>
 
 #include "policy/carried.h"
+#include "policy/default_policy.h"
 #include "policy/selection.h"
 #include "policy/shape_grid.h"
 #include "tuner/final.h"
@@ -64,6 +65,21 @@ CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool h
   return point;
 }
 
+std::vector<KernelConfig> plan_candidates(const std::vector<CrossPoint>& lengths,
+                                          const Space& space) {
+  Problem unknown = lengths.front().problem;
+  unknown.seq_len = 0;
+  std::vector<KernelConfig> configs = {policy::DefaultPolicy(space)(unknown)};
+  const auto add = [&configs](const KernelConfig& config) {
+    if (std::find(configs.begin(), configs.end(), config) == configs.end())
+      configs.push_back(config);
+  };
+  add(lengths.back().default_config);
+  for (const CrossPoint& point : lengths)
+    if (point.wins) add(point.config);
+  return configs;
+}
+
 std::vector<CrossTask> plan_crossing(
     const std::vector<CrossPoint>& points,
     const std::vector<std::vector<size_t>>& groups,
@@ -94,7 +110,12 @@ std::vector<CrossTask> plan_crossing(
     }
     if (here) want_each(cell.corners);
   });
-  for (const std::vector<size_t>& group : groups) want_each(group);
+  for (const std::vector<size_t>& group : groups) {
+    std::vector<CrossPoint> lengths;
+    for (const size_t point : group) lengths.push_back(points[point]);
+    for (const KernelConfig& config : plan_candidates(lengths, space))
+      for (const size_t at : group) want(at, config);
+  }
   std::vector<CrossTask> tasks;
   for (auto& [point, configs] : wanted)
     if (!configs.empty()) tasks.push_back({point, std::move(configs)});

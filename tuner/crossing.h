@@ -32,6 +32,12 @@ CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool h
 // The winner of one point as a lookup might launch it at another (policy/carried.h).
 std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from);
 
+// What a plan for one batch at unknown length is chosen among: the default of unknown length first,
+// that of the longest one, and the winners. `lengths`: points that differ in the length alone,
+// ascending.
+std::vector<KernelConfig> plan_candidates(const std::vector<CrossPoint>& lengths,
+                                          const Space& space);
+
 // What is to be measured at one point.
 struct CrossTask {
   size_t point = 0;
@@ -39,8 +45,9 @@ struct CrossTask {
 };
 
 // For every cell (policy/shape_grid.h) the winner of each corner at every other corner, in the form
-// in which it is carried there, and the same within each of `groups`; less what is not legal there,
-// what is known and what is the default. Points in the order of `points`.
+// in which it is carried there, and for each of `groups` its plan_candidates() at every length;
+// less what is not legal there, what is known and what is the default. Points in the order of
+// `points`.
 std::vector<CrossTask> plan_crossing(
     const std::vector<CrossPoint>& points,
     const std::vector<std::vector<size_t>>& groups,

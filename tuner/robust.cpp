@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -42,8 +43,9 @@ struct Candidate {
   std::vector<double> ratios;  // by length
 };
 
-// `best`: the least ratio at each length.
+// `best`: the least ratio at each length; `usual`: those of the default.
 void judge(const std::vector<double>& best,
+           const std::vector<double>& usual,
            const std::vector<LengthShare>& lengths,
            Candidate* candidate) {
   RobustChoice& choice = candidate->choice;
@@ -52,10 +54,11 @@ void judge(const std::vector<double>& best,
   double log_mean = 0, shares = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
     const double ratio = candidate->ratios[i];
+    const double gain = usual[i] / ratio - 1;
     choice.worst_regret = std::max(choice.worst_regret, ratio / best[i] - 1);
-    choice.worst_gain = std::min(choice.worst_gain, 1 / ratio - 1);
-    choice.best_gain = std::max(choice.best_gain, 1 / ratio - 1);
-    log_mean -= lengths[i].share * std::log(ratio);
+    choice.worst_gain = std::min(choice.worst_gain, gain);
+    choice.best_gain = std::max(choice.best_gain, gain);
+    log_mean += lengths[i].share * std::log1p(gain);
     shares += lengths[i].share;
   }
   choice.mean_gain = std::expm1(log_mean / shares);
@@ -134,15 +137,11 @@ std::vector<LengthGroup> length_groups(const std::vector<CrossPoint>& points,
 std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
                                           const std::vector<LengthShare>& lengths,
                                           const Space& space) {
-  std::vector<KernelConfig> configs = {group.front().point.default_config};
-  for (const RobustPoint& at : group)
-    if (at.point.wins &&
-        std::find(configs.begin(), configs.end(), at.point.config) == configs.end())
-      configs.push_back(at.point.config);
-
+  std::vector<CrossPoint> points;
+  for (const RobustPoint& at : group) points.push_back(at.point);
   std::vector<Candidate> candidates;
-  std::vector<double> best(group.size(), kUnusable);
-  for (const KernelConfig& config : configs) {
+  std::vector<double> best(group.size(), 1);  // each length's own default
+  for (const KernelConfig& config : plan_candidates(points, space)) {
     Candidate candidate;
     candidate.choice.config = config;
     for (size_t i = 0; i < group.size(); ++i) {
@@ -153,12 +152,20 @@ std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
     }
     candidates.push_back(std::move(candidate));
   }
-  std::erase_if(candidates, [](const Candidate& candidate) {
-    return std::any_of(candidate.ratios.begin(), candidate.ratios.end(), [](double ratio) {
-      return ratio > 1 + policy::kLossBound;
-    });
+  // Where the default of unknown length could not be measured, that of the length stands for it.
+  std::vector<double>& usual = candidates.front().ratios;
+  for (double& ratio : usual)
+    if (ratio == kUnusable) ratio = 1;
+  std::vector<double> limits;
+  for (const double ratio : usual) limits.push_back(ratio * (1 + policy::kLossBound));
+  std::erase_if(candidates, [&](const Candidate& candidate) {
+    return !std::equal(
+        candidate.ratios.begin(), candidate.ratios.end(), limits.begin(), std::less_equal<>());
   });
-  for (Candidate& candidate : candidates) judge(best, lengths, &candidate);
+  const std::vector<double> default_ratios = candidates.front().ratios;
+  const KernelConfig default_config = candidates.front().choice.config;
+  for (Candidate& candidate : candidates) candidate.choice.default_config = default_config;
+  for (Candidate& candidate : candidates) judge(best, default_ratios, lengths, &candidate);
   return std::min_element(
              candidates.begin(),
              candidates.end(),
@@ -166,14 +173,13 @@ std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
       ->choice;
 }
 
-db::WinnerRecord robust_winner(const std::vector<RobustPoint>& group, const RobustChoice& choice) {
-  const CrossPoint& point = group.front().point;
+db::WinnerRecord robust_winner(const Problem& problem, const RobustChoice& choice) {
   db::WinnerRecord winner;
-  winner.problem = point.problem;
+  winner.problem = problem;
   winner.problem.seq_len = 0;
-  winner.default_config = point.default_config;
+  winner.default_config = choice.default_config;
   winner.config = winner.finalist = choice.config;
-  const bool wins = choice.config != point.default_config;
+  const bool wins = choice.config != choice.default_config;
   winner.verdict = wins ? db::Verdict::kFaster : db::Verdict::kDefaultBest;
   winner.gain = winner.finalist_gain = choice.worst_gain;
   winner.gain_low = choice.worst_gain;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A plan for a batch whose lengths are not known, as for a graph that is captured once and replayed
 // while its requests grow: of the winners at the lengths of a distribution the one with the least
-// worst-case regret, among those that are slower than the default at none of them.
+// worst-case regret, among those that at none of them are slower than what the default policy
+// answers without a length.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,9 @@ struct RobustPoint {
 
 struct RobustChoice {
   KernelConfig config;
-  double worst_regret = 0;  // over the best winner of each length
-  double worst_gain = 0;    // over the default, at the length where it is least
+  KernelConfig default_config;  // of unknown length
+  double worst_regret = 0;      // over the best of each length
+  double worst_gain = 0;        // over the default, at the length where it is least
   double best_gain = 0;
   double mean_gain = 0;  // geometric, by shares
 };
@@ -52,7 +54,7 @@ std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
                                           const std::vector<LengthShare>& lengths,
                                           const Space& space);
 
-// The choice as it is stored, under a problem of unknown length.
-db::WinnerRecord robust_winner(const std::vector<RobustPoint>& group, const RobustChoice& choice);
+// The choice as it is stored, under `problem` with an unknown length.
+db::WinnerRecord robust_winner(const Problem& problem, const RobustChoice& choice);
 
 }  // namespace mla::tuner

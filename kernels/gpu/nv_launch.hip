@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,7 @@
 namespace mla::gpu {
 namespace {
 
-using Stage2Kernel = void (*)(DecodeParams, KernelConfig, int32_t);
+using Stage2Kernel = void (*)(DecodeParams, KernelConfig, Stage1Launch);
 
 template <Schedule kSchedule>
 Stage2Kernel stage2_kernel(int tiles) {
@@ -150,9 +151,10 @@ hipError_t Launcher::decode(const DecodeParams& params,
                      merge_local_bytes(config.splits, config.stage2_tiles),
                      1,
                      platform_->hopper};
-  auto stage1_workgroups = static_cast<int32_t>(workgroups);
-  return launch(
-      reinterpret_cast<const void*>(merge), grid, params, config, &stage1_workgroups, stream);
+  const int64_t units = platform_->compute_units;
+  const int64_t resident = std::max(units, persistent_workgroups(units, config));
+  Stage1Launch stage1 = {static_cast<int32_t>(workgroups), static_cast<int32_t>(resident)};
+  return launch(reinterpret_cast<const void*>(merge), grid, params, config, &stage1, stream);
 }
 
 hipError_t Launcher::copy_only(const DecodeParams& params,

@@ -16,8 +16,8 @@ enum class Gather {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-// kPair: copies go to both workgroups of a cluster of two, whose slots fill and empty together.
-template <Gather kGather, bool kPair>
+// kCluster: copies go to both workgroups of a cluster of two, whose slots fill and empty together.
+template <Gather kGather, bool kCluster>
 class PanelRing {
  public:
   __device__ explicit PanelRing(uint8_t* local)
@@ -43,7 +43,7 @@ class PanelRing {
   // By one warp, before any other use.
   __device__ void init() const {
     constexpr int kFillers = kGather == Gather::kTiles ? 1 : kWarpgroupThreads;
-    constexpr int kReleasers = kWarpgroupWarps * (kPair ? 2 : 1);
+    constexpr int kReleasers = kWarpgroupWarps * (kCluster ? 2 : 1);
     const int unit = threadIdx.x % 32;
     if (unit < kRingUnits) {
       init_barrier(full(unit), kFillers);
@@ -67,7 +67,7 @@ class PanelRing {
   __device__ void release(int unit) const {
     __syncwarp();
     const int lane = threadIdx.x % 32;
-    if constexpr (kPair) {
+    if constexpr (kCluster) {
       if (lane < 2) arrive_at(empty(unit), lane);
     } else {
       if (lane == 0) arrive(empty(unit));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/gpu/nv_wide_consumer.cuh"
+#include "kernels/gpu/nv_wide_queries.cuh"
 
 namespace mla::gpu {
 
@@ -16,34 +17,6 @@ template <Gather kGather>
 inline constexpr int kWideConsumerRegisters = (504 - kWideCopyRegisters<kGather>) / 2;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// By the consumers: starts to copy the panels of the queries that stay in shared memory. Rows that
-// the group lacks are zeros.
-template <class Work>
-__device__ void copy_query_panels(const DecodeParams& p,
-                                  const Work& work,
-                                  int first_row,
-                                  uint8_t* panels) {
-  constexpr int kRowPieces = kQueryPanels * 8;  // of 16 bytes
-#pragma unroll 1
-  for (int i = threadIdx.x; i < kWideRows * kRowPieces; i += 32 * kWideConsumerWarps) {
-    const int row = i / kRowPieces, piece = i % kRowPieces;
-    uint8_t* target =
-        panels + piece / 8 * kPanelBytes + row * kPanelRowBytes + (piece % 8 ^ row % 8) * 16;
-    uint4 value = {};
-    if (first_row + row < work.group.rows) {
-      const uint16_t* source = work.group.query(p, first_row + row) + piece * 8;
-      if (reinterpret_cast<uintptr_t>(source) % 16 == 0) {
-        copy16_async(shared_address(target), source);
-        continue;
-      }
-      const auto pair = [source](int j) { return source[j] | uint32_t{source[j + 1]} << 16; };
-      value = {pair(0), pair(2), pair(4), pair(6)};
-    }
-    *reinterpret_cast<uint4*>(target) = value;
-  }
-  commit_copies();
-}
-
 // Consumes nothing and only empties the ring.
 template <class Ring>
 __device__ void release_only(const Ring& ring, int blocks, int side) {
@@ -67,24 +40,33 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kPanelAlignment) uint8_t local[];
   constexpr int kWorkgroups = group_workgroups(kGroupRows);
-  constexpr bool kPair = kWorkgroups == 2 && kGather == Gather::kTiles;
-  using Ring = PanelRing<kGather, kPair>;
+  constexpr bool kCluster = kWorkgroups == 2 && kGather == Gather::kTiles;
+  using Ring = PanelRing<kGather, kCluster>;
   using Work = Stage1Work<kWideTileN, kGroupRows>;
   const int warp = threadIdx.x / 32;
   const Ring ring(local);
   const Exchange exchange(local);
+  const int32_t workgroup = blockIdx.x / kWorkgroups;
+  const int first_row = blockIdx.x % kWorkgroups * kWideRows;
   launch_dependents();
   if (warp == 0) ring.init();
   if (threadIdx.x == 32) exchange.init();
-  if constexpr (kPair) arrive_cluster();
-  const Work work(p, config, blockIdx.x / kWorkgroups);
-  if (work.idle) return;
-  const int first_row = blockIdx.x % kWorkgroups * kWideRows;
-  static_assert(WideLayout::results() + sizeof(ResultRows) <= WideLayout::bytes());
-  auto* results = reinterpret_cast<ResultRows*>(local + WideLayout::results());
-  if (threadIdx.x == 0) *results = ResultRows(p, config, work, first_row);
-  if constexpr (kPair) wait_cluster();
-  __syncthreads();
+  if constexpr (kCluster) {
+    arrive_cluster();
+    wait_cluster();
+  } else {
+    __syncthreads();
+  }
+  if (warp < kWideConsumerWarps) {  // these need no length, which takes a while to come
+    const Stage1Item item = stage1_item<int32_t>(p, config, kGroupRows, workgroup);
+    const auto group = uniform_group<kGroupRows>(p, static_cast<int32_t>(item.group));
+    copy_queries(p, group.behind(first_row), local + WideLayout::queries());
+  }
+  const Work work(p, config, workgroup);
+  if (work.idle) {
+    wait_copies<0>();
+    return;
+  }
 
   if (warp >= kWideConsumerWarps) {
     lower_registers<kWideCopyRegisters<kGather>>();
@@ -97,24 +79,20 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
       RowGatherer<Ring>(ring, source, work.pages(p), work.walk).run();
     }
   } else if constexpr (!kMaths) {
+    wait_copies<0>();
     release_only(ring, work.walk.count(), warp / kWarpgroupWarps);
   } else {
+    static_assert(WideLayout::results() + sizeof(ResultRows) <= WideLayout::bytes());
+    auto* results = reinterpret_cast<ResultRows*>(local + WideLayout::results());
+    if (threadIdx.x == 0) *results = ResultRows(p, config, work, first_row);
     raise_registers<kWideConsumerRegisters<kGather>>();
-    copy_query_panels(p, work, first_row, local + WideLayout::queries());
-    const auto own = work.behind(first_row);
-    const uint32_t queries = shared_address(local) + WideLayout::queries();
-    const auto consume = [&](auto consumer) {
-      exchange.wait_queries();
-      consumer.run();
-      consumer.finish(*results);
-    };
-    if (warp < kWarpgroupWarps) {
-      consume(WideConsumer<Ring, 0>(p, own, ring, exchange, queries));
-    } else {
-      consume(WideConsumer<Ring, 1>(p, own, ring, exchange, queries));
-    }
+    WideConsumer<Ring> consumer(p, work.behind(first_row), ring, exchange);
+    const int side = warp / kWarpgroupWarps;
+    consumer.wait_queries(side);
+    side == 0 ? consumer.template run<0>() : consumer.template run<1>();
+    consumer.finish(side, *results);
   }
-  if constexpr (kPair) {  // the other one's copies and arrivals still come here
+  if constexpr (kCluster) {  // the other one's copies and arrivals still come here
     arrive_cluster();
     wait_cluster();
   }

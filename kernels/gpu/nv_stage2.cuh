@@ -10,12 +10,19 @@
 #include "kernels/gpu/nv_ptx.cuh"
 #include "kernels/gpu/nv_shares.cuh"
 #include "kernels/stage2.h"
+#include "kernels/wide_layout.h"
 
 namespace mla::gpu {
 
 inline constexpr int kMaxStage2Warps = 16;
 inline constexpr int kMaxClasses = 16;
 inline constexpr int kDryWorkgroups = 256;  // about the first wave; the others find warm code
+
+// What stage 2 knows of the launch that it follows.
+struct Stage1Launch {
+  int32_t workgroups;  // of a persistent stage 1
+  int32_t resident;    // workgroups that leave no room beside them on the device
+};
 
 // Classes without a split would only take shared memory, and with it workgroups from the SM.
 constexpr int merge_classes(int splits) {
@@ -168,10 +175,18 @@ __device__ void store_row(
   }
 }
 
-// kTiles: ways the head dimension is cut; stage1_workgroups: those of a persistent stage 1.
+// Workgroups of a uniform stage 1 that had work, if all requests are as long as this one.
+__device__ inline int32_t busy_workgroups(const DecodeParams& p,
+                                          const KernelConfig& config,
+                                          int32_t splits) {
+  const int32_t groups = request_groups<int32_t>(query_rows<int32_t>(p), config.group_rows);
+  return p.batch * groups * group_workgroups(config.group_rows) * splits;
+}
+
+// kTiles: ways the head dimension is cut.
 template <int kTiles, Schedule kSchedule>
 __global__ void __launch_bounds__(32 * kMaxStage2Warps, 2)
-    stage2_bh16(const DecodeParams p, const KernelConfig config, const int32_t stage1_workgroups) {
+    stage2_bh16(const DecodeParams p, const KernelConfig config, const Stage1Launch stage1) {
   constexpr int kColumns = kValueDim / kTiles;
   extern __shared__ __align__(16) float shared[];
   const int classes = merge_classes(config.splits);
@@ -181,11 +196,13 @@ __global__ void __launch_bounds__(32 * kMaxStage2Warps, 2)
   const int32_t row = workgroup / kTiles;
   const int32_t first_column = workgroup % kTiles * kColumns;
   int splits;
+  int32_t busy = stage1.workgroups;
   if constexpr (kSchedule == Schedule::kPersistent) {
-    splits = pieces_of_row(p, config, stage1_workgroups, row);
+    splits = pieces_of_row(p, config, stage1.workgroups, row);
   } else {
     const auto rows = static_cast<int32_t>(request_rows(p, row / p.nhead / p.q_len));
     splits = effective_splits<int32_t>(rows, config.splits, config.tile_n);
+    busy = busy_workgroups(p, config, splits);
   }
   // Also where there is nothing to merge: this kernel must not be complete before the one that it
   // follows.
@@ -198,9 +215,10 @@ __global__ void __launch_bounds__(32 * kMaxStage2Warps, 2)
   uint16_t* out = p.out + int64_t{row} * kValueDim + first_column;
   float* lse = first_column == 0 && p.lse != nullptr ? p.lse + row : nullptr;
   // First dry, with one split, whatever it holds: the instructions come from memory while stage 1
-  // runs.
+  // runs. Where that leaves no room, this workgroup has begun at its end.
+  const bool early = workgroup < kDryWorkgroups && busy < stage1.resident;
 #pragma unroll 1
-  for (int pass = workgroup < kDryWorkgroups ? 0 : 1; pass < 2; ++pass) {
+  for (int pass = early ? 0 : 1; pass < 2; ++pass) {
     const bool dry = pass == 0;
     reader.splits = dry ? 1 : splits;
     if (!dry) wait_for_primary();

@@ -10,7 +10,7 @@
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-template <class Ring, int kSide>
+template <class Ring>
 class WideConsumer {
  public:
   using Rows = FragmentRows;
@@ -20,18 +20,28 @@ class WideConsumer {
   __device__ WideConsumer(const DecodeParams& p,
                           const Work& work,
                           const Ring& ring,
-                          const Exchange& exchange,
-                          uint32_t queries)
+                          const Exchange& exchange)
       : walk_(work.walk),
         blocks_(work.walk.count()),
         exchange_(exchange),
-        scores_(p, work, ring, queries),
+        scores_(p, work, ring, exchange.queries()),
         output_(ring) {}
 
-  __device__ void run() { kSide == 0 ? run_first() : run_second(); }
+  // Until the queries are where products take them from.
+  __device__ void wait_queries(int side) {
+    exchange_.wait_queries();
+    scores_.load_queries(exchange_.register_panels());
+    exchange_.release_weights(1 - side);
+  }
 
-  __device__ void finish(const ResultRows& results) {
-    const Rows sum = exchange_.add_sums(kSide, scores_.sums());
+  template <int kSide>
+  __device__ void run() {
+    if (blocks_ == 0) return;
+    kSide == 0 ? run_first() : run_second();
+  }
+
+  __device__ void finish(int side, const ResultRows& results) {
+    const Rows sum = exchange_.add_sums(side, scores_.sums());
     const Rows& max = scores_.maxima();
     Rows factors;
 #pragma unroll
@@ -40,9 +50,9 @@ class WideConsumer {
       factors[i] = empty ? 0.0f : 1.0f / sum[i];
       const float lse =
           empty ? -INFINITY : (max[i] + log2_approx(sum[i])) * static_cast<float>(kLn2);
-      if (kSide == 0 && threadIdx.x % 4 == 0) results.store_lse(warpgroup_row(i), lse);
+      if (side == 0 && threadIdx.x % 4 == 0) results.store_lse(warpgroup_row(i), lse);
     }
-    output_.store(results, factors);
+    output_.store(side, results, factors);
   }
 
  private:
@@ -52,60 +62,58 @@ class WideConsumer {
   // The scores of the next own block come last: its rows take the places of those that are released
   // first.
   __device__ void run_first() {
-    if (blocks_ == 0) return;
-    scores_.start(0);
+    scores_.start(0, 0);
 #pragma unroll 1
     for (int block = 0;; block += 2) {
       wait_products<0>();
-      multiply_own(block, [] {});
-      release_own();
+      multiply_own<0>(block, [] {});
+      release_own<0>();
       if (block + 1 == blocks_) return;
-      multiply_other(block + 1);
-      release_other();
+      multiply_other<0>(block + 1);
+      release_other<0>();
       if (block + 2 == blocks_) return;
-      scores_.start(block + 2);
+      scores_.start(0, block + 2);
     }
   }
 
   // Works out the weights of its own block while that of the other side is multiplied.
   __device__ void run_second() {
-    if (blocks_ == 0) return;
     int block = 0;  // of the other side
     if (blocks_ > 1) {
-      scores_.start(1);
+      scores_.start(1, 1);
 #pragma unroll 1
       for (;; block += 2) {
         wait_products<0>();
-        multiply_other(block);
-        multiply_own(block + 1, [&] { release_other(); });
-        release_own();
+        multiply_other<1>(block);
+        multiply_own<1>(block + 1, [&] { release_other<1>(); });
+        release_own<1>();
         if (block + 3 >= blocks_) break;
-        scores_.start(block + 3);
+        scores_.start(1, block + 3);
       }
       block += 2;
       if (block == blocks_) return;
     }
-    multiply_other(block);
-    release_other();
+    multiply_other<1>(block);
+    release_other<1>();
   }
 
-  static constexpr int kOther = 1 - kSide;
-
+  template <int kSide>
   __device__ void release_own() {
     wait_products<0>();
-    output_.release(kSide);
+    output_.release(kSide, kSide);
   }
+  template <int kSide>
   __device__ void release_other() {
     wait_products<0>();
-    output_.release(kOther);
-    exchange_.release_weights(kOther);
+    output_.release(kSide, 1 - kSide);
+    exchange_.release_weights(1 - kSide);
   }
 
   // Once the scores are there: their softmax, and the products of weights and values. `before`:
   // to be done ahead of these.
-  template <class Before>
+  template <int kSide, class Before>
   __device__ void multiply_own(int block, Before before) {
-    scores_.end();
+    scores_.end(kSide);
     Rows base;
     const Rows shrink = scores_.raise(block, &base);
     exchange_.put_maxima(kSide, scores_.maxima());
@@ -113,24 +121,26 @@ class WideConsumer {
     scores_.weigh(base, weight);
     before();
     output_.shrink(shrink);
-    output_.wait_values(kSide, Ring::parity(block), walk_.rows(block));
-    output_.multiply(kSide, weight);
+    output_.wait_values(kSide, kSide, Ring::parity(block), walk_.rows(block));
+    output_.multiply(kSide, kSide, weight);
     exchange_.put_weights(kSide, Ring::parity(block), weight);
   }
 
+  template <int kSide>
   __device__ void multiply_other(int block) {
+    constexpr int kOther = 1 - kSide;
     const uint32_t parity = Ring::parity(block);
     output_.shrink(scores_.raise_to(exchange_.take_maxima(kOther, parity)));
     const uint32_t weights = exchange_.take_weights(kOther, parity);
-    output_.wait_values(kOther, parity, walk_.rows(block));
-    output_.multiply(kOther, weights);
+    output_.wait_values(kSide, kOther, parity, walk_.rows(block));
+    output_.multiply(kSide, kOther, weights);
   }
 
   Walk<kWideTileN> walk_;
   int blocks_;
   Exchange exchange_;
-  Scores<Ring, kSide> scores_;
-  OutputHalf<Ring, kSide> output_;
+  Scores<Ring> scores_;
+  OutputHalf<Ring> output_;
 };
 
 }  // namespace mla::gpu

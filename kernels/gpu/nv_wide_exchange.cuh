@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the two consumers of a wide workgroup tell each other through shared memory: of every block
 // the one that has its scores passes on the maxima of its rows, then the weights; at the end both
-// pass on their row sums.
+// pass on their row sums. Before the first weights, the last panels of the queries are in their
+// place, until both have them in registers.
 #pragma once
 
 #include "kernels/gpu/nv_wgmma.cuh"
@@ -29,7 +30,8 @@ class Exchange {
     init_barrier(queries_there(), kWideConsumerWarps);
   }
 
-  // Until the query panels are there for products, of which each thread has copied a part.
+  // Until the query panels are there, of which each thread has copied a part, and what else a
+  // consumer has stored before it calls this.
   __device__ void wait_queries() const {
     wait_copies<0>();
     fence_async();
@@ -53,9 +55,9 @@ class Exchange {
   }
 
   // Pairs of weights in the order of products; by `side`, which waits until the other one has
-  // released those of its block before.
+  // released the panel once more: first after it has read its queries there.
   __device__ void put_weights(int side, uint32_t parity, const uint32_t (&pairs)[4][4]) const {
-    wait_barrier(barrier(side, kWeightsRead), parity ^ 1);
+    wait_barrier(barrier(side, kWeightsRead), parity);
     // Matrices: rows 0..7 and 8..15 of the warp's sixteen, of eight columns and of the next eight.
     const int lane = threadIdx.x % 32;
     const int row = threadIdx.x % kWarpgroupThreads / 32 * 16 + lane % 16;
@@ -77,7 +79,7 @@ class Exchange {
     wait_barrier(barrier(side, kWeights), parity);
     return weights(side);
   }
-  // By all warps of the other side.
+  // The panel of `side`'s weights, by all warps of the other side.
   __device__ void release_weights(int side) const {
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive(barrier(side, kWeightsRead));
@@ -91,6 +93,14 @@ class Exchange {
     wait_barrier(barrier(1 - side, kSums), 0);
     const Rows other = take_rows(sums_ + (1 - side) * kWideRows);
     return {{sum[0] + other[0], sum[1] + other[1]}};
+  }
+
+  // The query panels that products read, and those that go to registers.
+  __device__ uint32_t queries() const {
+    return base_ + WideLayout::queries();
+  }
+  __device__ uint32_t register_panels() const {
+    return weights(0);
   }
 
  private:

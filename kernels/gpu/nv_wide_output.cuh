@@ -9,8 +9,8 @@
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace mla::gpu {
 
-// A block is named by its stage in the ring.
-template <class Ring, int kSide>
+// A block is named by its stage in the ring, a half by its side.
+template <class Ring>
 class OutputHalf {
  public:
   using Rows = FragmentRows;
@@ -26,15 +26,15 @@ class OutputHalf {
   }
 
   // Until the block's values are there, `rows` of them.
-  __device__ void wait_values(int stage, uint32_t parity, int rows) const {
+  __device__ void wait_values(int side, int stage, uint32_t parity, int rows) const {
 #pragma unroll
-    for (int i = 0; i < kSidePairs; ++i) ring_.wait_full(unit(stage, i), parity);
-    if (rows < kWideTileN) clear_tail(stage, rows);
+    for (int i = 0; i < kSidePairs; ++i) ring_.wait_full(unit(side, stage, i), parity);
+    if (rows < kWideTileN) clear_tail(side, stage, rows);
   }
 
   // Starts the products of a block, whose weights are in registers or a panel: a group.
-  __device__ void multiply(int stage, const uint32_t (&weight)[4][4]) {
-    const uint64_t rows = made_anew(values(stage));
+  __device__ void multiply(int side, int stage, const uint32_t (&weight)[4][4]) {
+    const uint64_t rows = made_anew(values(side, stage));
     begin_products();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -42,8 +42,8 @@ class OutputHalf {
     }
     commit_products();
   }
-  __device__ void multiply(int stage, uint32_t weights) {
-    const uint64_t rows = made_anew(values(stage));
+  __device__ void multiply(int side, int stage, uint32_t weights) {
+    const uint64_t rows = made_anew(values(side, stage));
     const uint64_t columns = made_anew(panel_operand(weights));
     begin_products();
 #pragma unroll
@@ -53,15 +53,15 @@ class OutputHalf {
     commit_products();
   }
   // Once they are done.
-  __device__ void release(int stage) {
+  __device__ void release(int side, int stage) {
     settle(output_);
 #pragma unroll
-    for (int i = 0; i < kSidePairs; ++i) ring_.release(unit(stage, i));
+    for (int i = 0; i < kSidePairs; ++i) ring_.release(unit(side, stage, i));
   }
 
-  __device__ void store(const ResultRows& results, const Rows& factors) {
+  __device__ void store(int side, const ResultRows& results, const Rows& factors) {
     rescale(factors);
-    const int column = kSide * kValueDim / kWideSides;
+    const int column = side * (kValueDim / kWideSides);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (results.partial()) {
@@ -78,11 +78,11 @@ class OutputHalf {
   static constexpr int kSteps = kWideTileN / 16;
   static constexpr int kStepRows = 16 * kPanelRowBytes >> 4;  // of an operand
 
-  __device__ static constexpr int unit(int stage, int pair) {
-    return Ring::pair_unit(stage, kSide * kSidePairs + pair);
+  __device__ static constexpr int unit(int side, int stage, int pair) {
+    return Ring::pair_unit(stage, side * kSidePairs + pair);
   }
-  __device__ uint64_t values(int stage) const {
-    return ring_.operand(Ring::first_panel(unit(stage, 0)));
+  __device__ uint64_t values(int side, int stage) const {
+    return ring_.operand(Ring::first_panel(unit(side, stage, 0)));
   }
 
   // Columns 8 * tile.. of the thread's row `i`.
@@ -95,11 +95,10 @@ class OutputHalf {
     for (int i = 0; i < kSums; ++i) output_[i] *= factor[i / 2 % 2];
   }
 
-  // Behind the last row a page may hold anything, NaN too, which a weight of 0 would not stop. The
-  // other side may still read these rows as keys: what they make is masked.
-  __device__ void clear_tail(int stage, int rows) const {
+  // Behind the last row a page may hold anything, NaN too, which a weight of 0 would not stop.
+  __device__ void clear_tail(int side, int stage, int rows) const {
     constexpr int kRowPieces = kPanelRowBytes / 16;
-    const int first = Ring::first_panel(unit(stage, 0));
+    const int first = Ring::first_panel(unit(side, stage, 0));
 #pragma unroll 1
     for (int panel = 0; panel < kSidePairs * kPairPanels; ++panel) {
 #pragma unroll 1
@@ -111,7 +110,7 @@ class OutputHalf {
     }
     fence_async();
     __syncwarp();
-    named_barrier(kSideBarrier + kSide, kWarpgroupThreads);
+    named_barrier(kSideBarrier + side, kWarpgroupThreads);
   }
 
   // Row `i` of the thread's two; the four lanes of a row call it together.

@@ -72,8 +72,8 @@ struct GivenMaxima {
   __device__ static Rows exp2(const Rows& x) { return ScoreTile::exp2(x); }
 };
 
-// kSide: whose blocks they are of, those of the stage of that number.
-template <class Ring, int kSide>
+// A side's are those of the blocks of the stage of that number.
+template <class Ring>
 class Scores {
  public:
   using Rows = ScoreTile::Rows;
@@ -85,19 +85,26 @@ class Scores {
         queries_(panel_operand(queries)),
         first_masked_(work.first_masked),
         scale_(p.softmax_scale * kLog2e) {
-    const uint16_t* rows[2];
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int row = warpgroup_row(i);
-      attended_[i] = work.attended(p, 0, row);
-      rows[i] = row < work.group.rows ? work.group.query(p, row) : nullptr;
-    }
-    load_register_panels(rows);
+    for (int i = 0; i < 2; ++i) attended_[i] = work.attended(p, 0, warpgroup_row(i));
   }
 
-  // Starts the products of a block: a group.
-  __device__ void start(int block) {
-    visit_units<Ring>(kSide, [&](int unit, int panel, int count) {
+  // The panels of the queries that stay in registers; `panel`: the first of them, where it waits in
+  // shared memory.
+  __device__ void load_queries(uint32_t panel) {
+    const int lane = threadIdx.x % 32;
+    const uint32_t row =
+        panel + (threadIdx.x % kWarpgroupThreads / 32 * 16 + lane % 16) * kPanelRowBytes;
+#pragma unroll
+    for (int step = 0; step < kRegisterPanels * kPanelSteps; ++step) {
+      const int place = 2 * (step % kPanelSteps) + lane / 16 ^ lane % 8;
+      load_matrices(row + step / kPanelSteps * kPanelBytes + place * 16, query_[step]);
+    }
+  }
+
+  // Starts the products of a side's block: a group.
+  __device__ void start(int side, int block) {
+    visit_units<Ring>(side, [&](int unit, int panel, int count) {
       ring_.wait_full(unit, Ring::parity(block));
       begin_products();
       const uint64_t keys = made_anew(ring_.operand(Ring::first_panel(unit)));
@@ -110,9 +117,9 @@ class Scores {
     commit_products();
   }
   // Once the products are done.
-  __device__ void end() {
+  __device__ void end(int side) {
     settle(score_);
-    ring_.release(Ring::rope_unit(kSide));
+    ring_.release(Ring::rope_unit(side));
   }
 
   // The factor by which older weights shrink, and in `base` what weigh() subtracts.
@@ -155,23 +162,6 @@ class Scores {
 #pragma unroll
     for (int i = 0; i < 2; ++i) state_.sum[i] *= shrink[i];
     return shrink;
-  }
-
-  // rows: null where the group has none.
-  __device__ void load_register_panels(const uint16_t* const (&rows)[2]) {
-    pairs_odd(rows[0]) || pairs_odd(rows[1]) ? load_pairs<false>(rows) : load_pairs<true>(rows);
-  }
-
-  template <bool kAligned>
-  __device__ void load_pairs(const uint16_t* const (&rows)[2]) {
-    const int first = kQueryPanels * kPanelColumns + threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int step = 0; step < kRegisterPanels * kPanelSteps; ++step) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        query_[step][i] = load_pair<kAligned>(rows[i % 2], first + step * 16 + i / 2 * 8);
-      }
-    }
   }
 
   // The last panel comes first: S = Q K^T of its columns, then S += that of others.

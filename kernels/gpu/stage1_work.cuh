@@ -20,6 +20,13 @@ struct Walk {
   __device__ int rows(int block) const { return min(kTileN, end - first_row(block)); }
 };
 
+// The row group of a workgroup of the uniform schedule. Needs nothing from memory.
+template <int kGroupRows>
+__device__ BasicRowGroup<int32_t> uniform_group(const DecodeParams& p, int32_t index) {
+  const int32_t groups = request_groups<int32_t>(query_rows<int32_t>(p), kGroupRows);
+  return row_group<int32_t>(p, kGroupRows, index / groups, index % groups);
+}
+
 // A row group and the KV range of it that a workgroup walks.
 template <int kTileN, int kGroupRows>
 struct Stage1Work {
@@ -34,9 +41,7 @@ struct Stage1Work {
   // Of a workgroup of the uniform schedule.
   __device__ Stage1Work(const DecodeParams& p, const KernelConfig& config, int32_t workgroup) {
     const Stage1Item item = stage1_item<int32_t>(p, config, kGroupRows, workgroup);
-    const auto index = static_cast<int32_t>(item.group);
-    const int32_t groups = request_groups<int32_t>(query_rows<int32_t>(p), kGroupRows);
-    group = row_group<int32_t>(p, kGroupRows, index / groups, index % groups);
+    group = uniform_group<kGroupRows>(p, static_cast<int32_t>(item.group));
     split = static_cast<int32_t>(item.split);
     cached_rows = static_cast<int32_t>(request_rows(p, group.request));
     const int32_t splits = effective_splits<int32_t>(cached_rows, config.splits, kTileN);
@@ -62,8 +67,7 @@ struct Stage1Work {
   // The same for the group's query rows from `first` on, of which there may be none.
   __device__ Stage1Work behind(int32_t first) const {
     Stage1Work part = *this;
-    part.group.first_row += first;
-    part.group.rows -= first;
+    part.group = group.behind(first);
     return part;
   }
   // Rows of a block that a query row of the group attends to; may be negative.

@@ -278,7 +278,9 @@ BOOST_AUTO_TEST_CASE(the_workspace_bound_is_the_most_that_the_default_needs_at_a
   host.compute_units = 64;
   BOOST_REQUIRE(known_device("H200", &h200));
   for (const DeviceInfo& device : {host, mi355x(), h200}) {
-    const LookupTable table({}, make_space(device));
+    const Space space = make_space(device);
+    const DefaultPolicy default_policy(space);
+    const LookupTable table({}, space);
     for (const int32_t most_heads : {17, 20, 96, 128}) {
       int64_t most_bytes = 0;
       for (int32_t batch = 1; batch <= 6; ++batch) {
@@ -286,7 +288,7 @@ BOOST_AUTO_TEST_CASE(the_workspace_bound_is_the_most_that_the_default_needs_at_a
           for (const KvDtype dtype : {KvDtype::kBf16, KvDtype::kFp8}) {
             Problem problem = shape(batch, 68000, nhead);
             problem.kv_dtype = dtype;
-            const int32_t splits = table.find(problem).config.splits;
+            const int32_t splits = default_policy.most_splits(problem);
             most_bytes = std::max(most_bytes, workspace_bytes(batch, 1, nhead, splits));
           }
         }

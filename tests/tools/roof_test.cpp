@@ -119,9 +119,9 @@ BOOST_AUTO_TEST_CASE(the_shapes_hold_every_stated_goal) {
     paged += shape.problem.page_size == 64;
     fp8 += shape.problem.kv_dtype == KvDtype::kFp8;
   }
-  BOOST_TEST(copy_only == 7);
+  BOOST_TEST(copy_only == 9);
   BOOST_TEST(shared_rows == 3);
-  BOOST_TEST(paged == 15);
+  BOOST_TEST(paged == 25);
   BOOST_TEST(fp8 == 4);
 }
 
