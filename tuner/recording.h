@@ -3,8 +3,9 @@
 // database.
 //
 // CSV columns: `batch` and further fields of a problem, knobs, and one of time_us, median_us or
-// relative_time. Others ("leg", "trips") are ignored. A field or knob that the file lacks matches
-// any value. Rows with equal fields and knobs are repeat recordings of one configuration.
+// relative_time. Of "leg" the value `baseline` counts, others ("trips") are ignored. A field or
+// knob that the file lacks matches any value. Rows with equal fields and knobs are repeat
+// recordings of one configuration.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +54,9 @@ class Recording {
 
   // Times compare only within one split count.
   bool grouped_by_splits = false;
+
+  // Of a row of the baseline leg: what the default of the recorded device was, but for the levers.
+  std::optional<KernelConfig> baseline;
 
  private:
   Problem project(const Problem& problem) const;

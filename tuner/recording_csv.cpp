@@ -72,6 +72,7 @@ struct Columns {
   std::vector<std::pair<size_t, Knob>> knobs;  // index and knob
   size_t time = 0;
   bool relative = false;
+  std::optional<size_t> leg;
 };
 
 bool find_column(const CsvFile& file, std::string_view name, size_t* index) {
@@ -104,6 +105,8 @@ Columns find_columns(const CsvFile& file) {
     if (!columns.relative)
       fail(file, file.header.line, "column time_us, median_us or relative_time: missing");
   }
+  size_t leg = 0;
+  if (find_column(file, "leg", &leg)) columns.leg = leg;
   return columns;
 }
 
@@ -149,6 +152,7 @@ void add_row(const CsvFile& file, const Columns& columns, const CsvRow& row, Rec
     if (problem.seq_len == 0) throw Error(ErrorCode::kUsage, "seq_len: 0 is no recorded length");
     const double time_us = parse_time(file.header.cells[columns.time], row.cells[columns.time]);
     recording->at(problem, config).times_us.push_back(time_us);
+    if (columns.leg && row.cells[*columns.leg] == "baseline") recording->baseline = config;
   } catch (const Error& error) {
     // The parsers begin their texts with the name of the field or knob.
     fail(file, row.line, std::string("column ") + error.what());
@@ -169,9 +173,8 @@ Recording parse_recording(std::string_view text, const std::string& name, const 
   for (const CsvRow& row : file.rows) add_row(file, columns, row, &recording);
   if (file.rows.empty()) fail(file, file.header.line, "no rows below the header");
   // A `leg` column names one baseline for all rows of a problem, whatever their split counts.
-  size_t leg = 0;
-  recording.grouped_by_splits = columns.relative && !find_column(file, "leg", &leg) &&
-                                recording.every_split_count_is_its_own_unit();
+  recording.grouped_by_splits =
+      columns.relative && !columns.leg && recording.every_split_count_is_its_own_unit();
   return recording;
 }
 

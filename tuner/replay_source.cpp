@@ -2,6 +2,7 @@
 #include "tuner/replay_source.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "kernels/error.h"
 #include "kernels/spaces.h"
@@ -18,11 +19,22 @@ std::vector<int32_t> merged(std::vector<int32_t> values, const std::vector<int32
   return values;
 }
 
-// The device's own space, searched over the recorded values only.
+// Knobs of the default that are no levers.
+constexpr Knob kBaselineKnobs[] = {
+    Knob::kTileN, Knob::kStages, Knob::kStage1Warps, Knob::kSchedule, Knob::kGroupRows};
+
+// The device's own space, searched over the recorded values only. Its default is that of the time
+// of the recording, which has no times of a later one.
 Space recorded_space(const Recording& recording) {
   const Space device_space = make_space(recording.device);
   std::vector<KnobRange> ranges = device_space.ranges();
   for (KnobRange& range : ranges) {
+    const bool of_baseline =
+        std::find(std::begin(kBaselineKnobs), std::end(kBaselineKnobs), range.knob) !=
+        std::end(kBaselineKnobs);
+    if (recording.baseline && of_baseline && recording.has_knob(range.knob)) {
+      range.neutral = get(*recording.baseline, range.knob);
+    }
     const std::vector<int32_t> neutral = {range.neutral};
     const std::vector<int32_t> recorded =
         recording.has_knob(range.knob) ? recording.values(range.knob) : neutral;

@@ -166,14 +166,16 @@ BOOST_AUTO_TEST_CASE(fp8_rows_have_neutral_tiles_of_32_where_two_rings_of_them_f
     return std::vector<int32_t>{config.tile_n, config.stages, config.stage1_warps};
   };
   DeviceInfo device = h200();
-  const std::vector<int32_t> deep = {32, 4, 8}, shallow = {32, 3, 8}, bf16 = {16, 3, 8};
+  const std::vector<int32_t> deep = {32, 4, 8}, shallow = {32, 3, 8}, small = {16, 3, 8};
+  const std::vector<int32_t> bf16 = {32, 2, 8};
   BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == deep);
   BOOST_TEST(shape(make_space(device), KvDtype::kBf16) == bf16);
   device.arch = "sm_80";
   device.local_memory_bytes = 163 * 1024;
   BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == shallow);
   device.local_memory_bytes = 99 * 1024;
-  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == bf16);
+  BOOST_TEST(shape(make_space(device), KvDtype::kFp8) == small);
+  BOOST_TEST(shape(make_space(device), KvDtype::kBf16) == small);
   const Space space = make_space(host());
   BOOST_TEST(to_text(space.neutral(KvDtype::kFp8)) == to_text(space.neutral()));
 }
@@ -234,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_row_group_of_128_rows_takes_two_workgroups_a_split) {
 BOOST_AUTO_TEST_CASE(a_persistent_schedule_has_no_more_blocks_than_32_bits_count) {
   const Space space = make_space(h200());
   KernelConfig config =
-      parse_config("splits=8 stage1_warps=4 schedule=persistent", space.neutral());
+      parse_config("splits=8 tile_n=16 stage1_warps=4 schedule=persistent", space.neutral());
   const Problem large = parse_problem("batch=1024 nhead=128 seq_len=4194304");
   BOOST_TEST(space.violation(large, config).value_or("") ==
              "the persistent schedule has at most 2147483647 blocks");

@@ -27,7 +27,8 @@ BOOST_AUTO_TEST_CASE(a_tuned_persistent_schedule_reaches_the_plan) {
   const DeviceInfo info = h200();
   const std::string path = directory.file("h200.db");
   TunedDatabase(path, info)
-      .add_winner(shape(46, 16384), "splits=8 stages=5 stage1_warps=4 schedule=persistent");
+      .add_winner(shape(46, 16384),
+                  "splits=8 tile_n=16 stages=5 stage1_warps=4 stage2_warps=8 schedule=persistent");
   mla_device_desc device{};
   device.struct_size = sizeof device;
   device.compute_units = info.compute_units;

@@ -104,6 +104,20 @@ BOOST_AUTO_TEST_CASE(the_device_is_read_from_the_comments_or_the_hint) {
   BOOST_TEST(parse_recording(plain, "f", {40, 2}).device.xcds == 2);
 }
 
+// The H200's default got another ring after its levers had been recorded, and none of the recorded
+// times was of it.
+BOOST_AUTO_TEST_CASE(a_recording_keeps_the_default_of_its_baseline_leg) {
+  const std::string head = "# H200\nbatch,nhead,seq_len,leg,splits,tile_n,stages,time_us\n";
+  const auto shape_of = [](const std::string& text) {
+    const KernelConfig config =
+        ReplaySource(parse_recording(text, "f", {}), {}, 1).space().neutral();
+    return std::pair(config.tile_n, config.stages);
+  };
+  const std::string tuned = "8,12,100,tuned,2,32,2,5\n";
+  BOOST_TEST((shape_of(head + "8,12,100,baseline,2,16,3,5\n" + tuned) == std::pair(16, 3)));
+  BOOST_TEST((shape_of(head + tuned) == std::pair(32, 2)));
+}
+
 BOOST_AUTO_TEST_CASE(fields_and_knobs_that_a_file_lacks_match_any_value) {
   Recording recording = parse_recording(kHead + "time_us\n8,12,100,2,drain,5\n", "f", {});
   Problem problem = parse_problem("batch=8 nhead=12 seq_len=100 page_size=64");

@@ -5,6 +5,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "kernels/known_devices.h"
+#include "kernels/spaces.h"
 #include "policy/default_policy.h"
 #include "policy/lookup.h"
 #include "tests/support/temporary_directory.h"
@@ -86,6 +88,45 @@ BOOST_FIXTURE_TEST_CASE(without_every_measurement_there_is_no_plan, Fixture) {
   BOOST_TEST(!choose(group).has_value());
   lose(&group[1], 4, 0, 0);  // tried and failed
   BOOST_TEST((choose(group)->config == base));
+}
+
+// Where the default goes by the length, a graph that is captured without one does not get it.
+BOOST_AUTO_TEST_CASE(a_plan_is_held_against_the_default_that_is_answered_without_a_length) {
+  DeviceInfo device;
+  BOOST_REQUIRE(known_device("H200", &device));
+  const Space space = make_space(device);
+  const policy::DefaultPolicy default_policy(space);
+  const auto at = [&](int64_t seq_len) {
+    RobustPoint at;
+    at.point.problem = seed_problem(1);
+    at.point.problem.seq_len = seq_len;
+    at.point.default_config = at.point.config = default_policy(at.point.problem);
+    return at;
+  };
+  std::vector<RobustPoint> group = {at(512), at(131072)};
+  Problem unknown = seed_problem(1);
+  unknown.seq_len = 0;
+  const KernelConfig usual = default_policy(unknown);
+  BOOST_REQUIRE((usual != group[0].point.default_config));
+  const std::vector<LengthShare> lengths = {{512, 1}, {131072, 1}};
+  BOOST_TEST(!choose_robust(group, lengths, space));  // what it takes at 512 is not known
+  db::LossRecord record;
+  record.config = usual;
+  record.loss = 0.2;
+  record.rounds = kCrossRounds;
+  group[0].losses.push_back(record);
+  group[1].point.wins = true;
+  group[1].point.gain = 0.1;
+  group[1].point.config.splits = 105;
+  record.config = group[1].point.config;
+  record.loss = 0.1;
+  group[0].losses.push_back(record);
+  const std::optional<RobustChoice> choice = choose_robust(group, lengths, space);
+  BOOST_TEST_REQUIRE(choice.has_value());
+  BOOST_TEST((choice->default_config == usual));
+  BOOST_TEST((choice->config == group[1].point.config));  // slower than the default of 512 alone
+  BOOST_CHECK_CLOSE(choice->worst_regret, 0.1, 1e-6);
+  BOOST_CHECK_CLOSE(choice->worst_gain, 1.2 / 1.1 - 1, 1e-6);
 }
 
 BOOST_FIXTURE_TEST_CASE(only_batches_with_every_length_make_a_group, Fixture) {
