@@ -87,7 +87,9 @@ VerifiedWinner verify_at(tuner::CandidateSource& source,
   VerifiedWinner verified;
   verified.stored = stored;
   const KernelConfig config = stored.summary.winner.config;
-  const KernelConfig default_config = policy::DefaultPolicy(source.space())(problem);
+  // Of a plan that which is answered without a length, at whatever length it is timed.
+  const KernelConfig default_config =
+      policy::DefaultPolicy(source.space())(stored.summary.winner.problem);
   if (config == default_config) {
     verified.state = VerifyState::kHeld;
     verified.text = "is the default";

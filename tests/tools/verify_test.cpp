@@ -5,6 +5,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "kernels/known_devices.h"
+#include "kernels/spaces.h"
 #include "policy/default_policy.h"
 #include "policy/lookup.h"
 #include "tests/support/temporary_directory.h"
@@ -185,6 +187,36 @@ BOOST_FIXTURE_TEST_CASE(a_plan_for_unknown_lengths_is_timed_at_each_of_its_lengt
   BOOST_TEST(lost.at(0).text == "worst at seq_len=1024");
   BOOST_TEST(table(source).find(plan_shape()).reason ==
              "demoted: the plan for unknown lengths no longer holds");
+}
+
+// Says that it is an H200, whose default goes by the length.
+class SaidH200 : public tuner::AnalyticSource {
+ public:
+  SaidH200() : AnalyticSource(device_options(0)) {
+    DeviceInfo device;
+    known_device("H200", &device);
+    space_ = make_space(device);
+  }
+  const DeviceInfo& info() const override { return space_.device(); }
+  const Space& space() const override { return space_; }
+
+ private:
+  Space space_;
+};
+
+BOOST_AUTO_TEST_CASE(a_plan_is_compared_with_the_default_that_is_answered_without_a_length) {
+  SaidH200 source;
+  const policy::DefaultPolicy default_policy(source.space());
+  Problem brief = plan_shape();
+  brief.seq_len = 512;
+  StoredWinner stored;
+  stored.summary.protocol = "test lengths={512:1 262144:1}";
+  stored.summary.winner.problem = plan_shape();
+  stored.summary.winner.config = default_policy(plan_shape());
+  BOOST_REQUIRE((stored.summary.winner.config != default_policy(brief)));
+  const VerifiedWinner verified = verify_winner(source, stored, {}, kNeverStop);
+  BOOST_TEST(name(verified.state) == "held");
+  BOOST_TEST(verified.text == "worst at seq_len=512: is the default");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_plan_that_names_no_lengths_stays_unmeasured, Fixture) {
