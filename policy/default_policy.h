@@ -5,17 +5,18 @@
 //
 //   group_rows    of those that have kernels for the dtype, the fewest that hold a request's
 //                 q_len x nhead query rows, else the most; with costs the fewest of all where a
-//                 step of known length has too little work for wide ones, unless these fill the
-//                 device
+//                 step of known length has too little work for wide ones and two splits fit each
+//                 request
 //   splits        max(1, CUs / (batch x ceil(q_len x nhead / group_rows))); with costs those
 //                 of default_splits.h
 //   order         batch-major
-//   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8; with costs, while
-//   they
-//                 are less than a share of the CUs
+//   stage2_tiles  doubling while batch x nhead x q_len x tiles < CUs, up to 8; with costs while
+//                 that is less than a share of the CUs
 //   stage2_warps  the neutral count, divided by the tiles where the space says so; with costs so
 //                 many that they fill the device, about one a split
-//   the rest      what the device's space names as neutral for these group rows and the dtype
+//   the rest      what the device's space names as neutral for these group rows, the dtype and,
+//   with
+//                 costs, the work of a step
 #pragma once
 
 #include <array>
@@ -34,9 +35,9 @@ class DefaultPolicy {
  public:
   explicit DefaultPolicy(const Space& space);
 
-  // A few divisions; no allocation, no throw, any thread. Every value is legal in the space for a
-  // valid problem: a formula's value that is not is lowered to the next legal one. Of seq_len 0 the
-  // length is unknown.
+  // A few divisions, and up to sixteen more with costs; no allocation, no throw, any thread. Every
+  // value is legal in the space for a valid problem: a formula's value that is not is lowered to
+  // the next legal one. Of seq_len 0 the length is unknown.
   KernelConfig operator()(const Problem& problem) const noexcept;
 
   // No less than the splits of a problem that differs in the length alone.

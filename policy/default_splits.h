@@ -25,7 +25,7 @@ struct SplitShape {
 // The most splits that default_splits() answers in place of `filling`, whatever the length.
 int64_t most_default_splits(int64_t workgroups, int64_t units, int64_t filling) noexcept;
 
-// `filling`: the splits of one wave. A split has two blocks at least: there are two teams.
+// `filling`: the splits of one wave. So few that most have two blocks: there are two teams.
 int64_t default_splits(const DefaultCosts::Group& costs,
                        const SplitShape& shape,
                        int64_t filling) noexcept;

@@ -56,13 +56,17 @@ Override Override::deterministic(const Space& space) {
                                          space.device().compute_units / kDeterministicGroups);
   Override fixed("deterministic", "deterministic: the splits do not depend on the batch");
   fixed.hold(Knob::kSplits, splits);
+  fixed.any_length_ = true;
   return fixed;
 }
 
 Answer Override::answer(const Problem& problem, const LookupTable& defaults) const noexcept {
   Answer answer = defaults.default_answer(problem, Source::kDisabled, reason_);
   if (!answer.shape_in_range) return answer;
-  KernelConfig config = answer.config;
+  // A default that goes by the work would take another kernel beside more or longer requests.
+  Problem asked = problem;
+  if (any_length_) asked.seq_len = 0;
+  KernelConfig config = defaults.default_answer(asked, Source::kDisabled, reason_).config;
   for (const Knob knob : kKnobs) {
     if (held_[static_cast<size_t>(knob)]) set(&config, knob, get(values_, knob));
   }

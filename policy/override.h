@@ -20,8 +20,9 @@ class Override {
   static Override pin(const std::string& knobs, const Space& space);
   // The knobs that decide how a row's sums are associated do not depend on the batch, so that a
   // request's result depends on its own rows and not on the requests beside it: the splits are
-  // held, the others the default takes from the space. The price is that the splits no longer
-  // follow the batch: those taken here fill the device at eight row groups.
+  // held, the others are those of the default for an unknown length, which do not depend on it. The
+  // price is that the splits no longer follow the batch: those taken here fill the device at eight
+  // row groups.
   static Override deterministic(const Space& space);
 
   // No allocation, no throw. A configuration that is not legal for the shape gives the default.
@@ -41,6 +42,7 @@ class Override {
   const char* reason_;
   KernelConfig values_;
   std::array<bool, kKnobCount> held_{};
+  bool any_length_ = false;  // the default is asked without the length
 };
 
 }  // namespace mla::policy

@@ -151,11 +151,11 @@ void add_cells(const DefaultPolicy& default_policy,
       SplitsNeed need = corner.need;
       need.first_batch = static_cast<uint16_t>(cell.first_batch);
       need.last_batch = static_cast<uint16_t>(cell.last_batch);
-      // The smallest batch takes the most splits.
+      const KernelConfig carried = unpack_config(entry.config);
+      if (carried.splits == 0) continue;  // the default's, which the bound knows of itself
+      // Of a number of workgroups, the smallest batch takes the most splits.
       const Problem smallest = problem_of(corner, cell.first_batch);
-      const KernelConfig own_splits =
-          at_shape(unpack_config(entry.config), default_policy(smallest), smallest);
-      need.splits = own_splits.splits;
+      need.splits = at_shape(carried, default_policy(smallest), smallest).splits;
       loaded->needs.push_back(need);
     }
   });

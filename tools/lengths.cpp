@@ -65,8 +65,10 @@ std::vector<tuner::LengthShare> chosen_lengths(const Options& options) {
   }
   if (!options.unknown_length) return {};
   if (options.seq_len.empty()) return tuner::default_lengths();
+  std::vector<int64_t> ascending = options.seq_len;
+  std::sort(ascending.begin(), ascending.end());
   std::vector<tuner::LengthShare> lengths;
-  for (const int64_t seq_len : options.seq_len) lengths.push_back({seq_len, 1});
+  for (const int64_t seq_len : ascending) lengths.push_back({seq_len, 1});
   return lengths;
 }
 

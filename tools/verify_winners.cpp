@@ -87,7 +87,7 @@ VerifiedWinner verify_at(tuner::CandidateSource& source,
   VerifiedWinner verified;
   verified.stored = stored;
   const KernelConfig config = stored.summary.winner.config;
-  // Of a plan that which is answered without a length, at whatever length it is timed.
+  // A plan, at whatever length it is timed, against what is answered without a length.
   const KernelConfig default_config =
       policy::DefaultPolicy(source.space())(stored.summary.winner.problem);
   if (config == default_config) {

@@ -16,12 +16,13 @@ namespace {
 // A step from one batch to the next that a growing batch does not explain.
 constexpr double kStepFactor = 1.25;
 
-// Trips of the longest workgroup, wave after wave: what the default's time follows.
+// Rows of the longest workgroup, wave after wave: what the default's time follows.
 double default_load(const Space& space,
                     const policy::DefaultPolicy& default_policy,
                     const Problem& problem) {
-  const ResourceUse use = space.use(problem, default_policy(problem));
-  return static_cast<double>(use.waves) * static_cast<double>(use.trips);
+  const KernelConfig config = default_policy(problem);
+  const ResourceUse use = space.use(problem, config);
+  return static_cast<double>(use.waves) * static_cast<double>(use.trips * config.tile_n);
 }
 
 // All problems that differ in the batch alone.

@@ -55,7 +55,8 @@ class Recording {
   // Times compare only within one split count.
   bool grouped_by_splits = false;
 
-  // Of a row of the baseline leg: what the default of the recorded device was, but for the levers.
+  // Of the baseline leg, or what a database says of it, for the smallest row groups: what the
+  // default of the recorded device was, but for the levers.
   std::optional<KernelConfig> baseline;
 
  private:

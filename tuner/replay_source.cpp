@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "kernels/error.h"
 #include "kernels/spaces.h"
@@ -23,17 +24,26 @@ std::vector<int32_t> merged(std::vector<int32_t> values, const std::vector<int32
 constexpr Knob kBaselineKnobs[] = {
     Knob::kTileN, Knob::kStages, Knob::kStage1Warps, Knob::kSchedule, Knob::kGroupRows};
 
+bool searched(const std::vector<KnobRange>& ranges, const KernelConfig& config) {
+  return std::all_of(ranges.begin(), ranges.end(), [&](const KnobRange& range) {
+    return std::binary_search(range.search.begin(), range.search.end(), get(config, range.knob));
+  });
+}
+
 // The device's own space, searched over the recorded values only. Its default is that of the time
 // of the recording, which has no times of a later one.
 Space recorded_space(const Recording& recording) {
   const Space device_space = make_space(recording.device);
   std::vector<KnobRange> ranges = device_space.ranges();
+  bool as_today = true;
   for (KnobRange& range : ranges) {
     const bool of_baseline =
         std::find(std::begin(kBaselineKnobs), std::end(kBaselineKnobs), range.knob) !=
         std::end(kBaselineKnobs);
     if (recording.baseline && of_baseline && recording.has_knob(range.knob)) {
-      range.neutral = get(*recording.baseline, range.knob);
+      const int32_t recorded = get(*recording.baseline, range.knob);
+      as_today = as_today && recorded == range.neutral;
+      range.neutral = recorded;
     }
     const std::vector<int32_t> neutral = {range.neutral};
     const std::vector<int32_t> recorded =
@@ -42,7 +52,19 @@ Space recorded_space(const Recording& recording) {
     range.legal = merged(range.legal, recorded);
     range.note = recording.has_knob(range.knob) ? "the recorded values" : "not in the recording";
   }
-  return Space(recording.device, std::move(ranges), device_space.constraints());
+  if (!as_today) return Space(recording.device, std::move(ranges), device_space.constraints());
+  std::vector<KernelConfig> wide;
+  for (const KernelConfig& config : device_space.wide_neutral()) {
+    if (searched(ranges, config)) wide.push_back(config);
+  }
+  std::optional<KernelConfig> fp8 = device_space.neutral(KvDtype::kFp8);
+  if (!searched(ranges, *fp8)) fp8.reset();
+  return Space(recording.device,
+               std::move(ranges),
+               device_space.constraints(),
+               std::move(wide),
+               fp8,
+               device_space.costs());
 }
 
 }  // namespace

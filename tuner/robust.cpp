@@ -38,6 +38,12 @@ std::optional<double> time_ratio(const RobustPoint& at,
   return std::nullopt;
 }
 
+bool has_times(const RobustPoint& at, const KernelConfig& config) {
+  return std::any_of(at.losses.begin(), at.losses.end(), [&](const db::LossRecord& loss) {
+    return loss.config == config && loss.rounds > 0;
+  });
+}
+
 struct Candidate {
   RobustChoice choice;
   std::vector<double> ratios;  // by length
@@ -152,10 +158,14 @@ std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
     }
     candidates.push_back(std::move(candidate));
   }
-  // Where the default of unknown length could not be measured, that of the length stands for it.
+  // Where the time of the default of unknown length is noise, that of the length stands for it.
+  const KernelConfig default_config = candidates.front().choice.config;
   std::vector<double>& usual = candidates.front().ratios;
-  for (double& ratio : usual)
-    if (ratio == kUnusable) ratio = 1;
+  for (size_t i = 0; i < usual.size(); ++i) {
+    if (usual[i] != kUnusable) continue;
+    if (!has_times(group[i], default_config)) return std::nullopt;
+    usual[i] = 1;
+  }
   std::vector<double> limits;
   for (const double ratio : usual) limits.push_back(ratio * (1 + policy::kLossBound));
   std::erase_if(candidates, [&](const Candidate& candidate) {
@@ -163,7 +173,6 @@ std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
         candidate.ratios.begin(), candidate.ratios.end(), limits.begin(), std::less_equal<>());
   });
   const std::vector<double> default_ratios = candidates.front().ratios;
-  const KernelConfig default_config = candidates.front().choice.config;
   for (Candidate& candidate : candidates) candidate.choice.default_config = default_config;
   for (Candidate& candidate : candidates) judge(best, default_ratios, lengths, &candidate);
   return std::min_element(

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(short_requests_are_not_worth_the_partial_results) {
   BOOST_TEST(splits_for(101, 128) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(every_split_has_two_blocks_unless_there_is_one_alone) {
+BOOST_AUTO_TEST_CASE(all_splits_but_the_last_have_two_blocks) {
   for (int64_t rows = 1; rows <= 2000; ++rows) {
     const int64_t splits = splits_for(1, rows), blocks = (rows + 31) / 32;
     BOOST_TEST(splits >= 1);

@@ -3,7 +3,13 @@
 #define BOOST_TEST_MODULE policy_modes
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <set>
+#include <tuple>
 
+#include "kernels/known_devices.h"
+#include "kernels/spaces.h"
+#include "policy/lookup.h"
+#include "policy/override.h"
 #include "tests/policy/abi_support.h"
 #include "tests/policy/tuned_database.h"
 #include "tests/support/environment.h"
@@ -138,6 +144,31 @@ BOOST_AUTO_TEST_CASE(deterministic_plans_associate_a_rows_sums_alike_for_every_b
   const mla_plan largest = policy.plan(abi_shape(64, 68000, 32));
   BOOST_TEST(largest.workspace_bytes <= workspace_bound(policy));
   BOOST_TEST(largest.workspace_bytes > 0);
+}
+
+// The default of an H200 takes another kernel where a step has more work; sums of a request would
+// then be associated by what else is in the batch.
+BOOST_AUTO_TEST_CASE(deterministic_plans_of_an_h200_keep_their_kernel_whatever_the_work) {
+  using namespace mla;
+  DeviceInfo device;
+  BOOST_REQUIRE(known_device("H200", &device));
+  const Space space = make_space(device);
+  const policy::LookupTable table({}, space);
+  const policy::Override fixed = policy::Override::deterministic(space);
+  for (const char* family :
+       {"nhead=12", "nhead=64", "nhead=128 q_len=2", "nhead=16 kv_dtype=fp8"}) {
+    std::set<std::tuple<int, int, int, int>> kernels;
+    for (const int batch : {1, 2, 16, 40, 67, 700}) {
+      for (const int seq_len : {0, 1, 500, 4096, 68000}) {
+        Problem problem = parse_problem(std::string("batch=1 seq_len=1 ") + family);
+        problem.batch = batch;
+        problem.seq_len = seq_len;
+        const KernelConfig config = fixed.answer(problem, table).config;
+        kernels.insert({config.splits, config.tile_n, config.stage1_warps, config.group_rows});
+      }
+    }
+    BOOST_TEST(kernels.size() == 1u, family);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(equal_advice_has_an_equal_fingerprint_whatever_file_it_came_from) {
