@@ -56,8 +56,7 @@ DefaultPolicy::DefaultPolicy(const Space& space)
   for (int32_t n = 0; n <= most; ++n) legal_splits_.push_back(lowered_to(splits, n));
   for (size_t k = 0; k < stage2_.size(); ++k) {
     const KernelConfig tiled = with_stage2_tiles(space, 1 << k, neutral_[0].front());
-    const bool finest = costs_.stage2_warps > 0 && k + 1 == stage2_.size();
-    stage2_[k] = {tiled.stage2_tiles, finest ? legal_stage2_warps_.back() : tiled.stage2_warps};
+    stage2_[k] = {tiled.stage2_tiles, tiled.stage2_warps};
   }
 }
 
@@ -135,7 +134,7 @@ int32_t DefaultPolicy::most_splits(const Problem& problem) const noexcept {
 
 KernelConfig DefaultPolicy::finest_stage2(KernelConfig config) const noexcept {
   config.stage2_tiles = stage2_.back().tiles;
-  config.stage2_warps = stage2_.back().warps;
+  config.stage2_warps = costs_.stage2_warps > 0 ? legal_stage2_warps_.back() : stage2_.back().warps;
   return config;
 }
 

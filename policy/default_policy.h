@@ -14,9 +14,8 @@
 //                 that is less than a share of the CUs
 //   stage2_warps  the neutral count, divided by the tiles where the space says so; with costs so
 //                 many that they fill the device, about one a split
-//   the rest      what the device's space names as neutral for these group rows, the dtype and,
-//   with
-//                 costs, the work of a step
+//   the rest      what the device's space names as neutral for these group rows and the dtype; of
+//                 fp8 rows, with costs, also by the work of a step
 #pragma once
 
 #include <array>

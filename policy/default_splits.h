@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Splits of a default whose device has costs (space.h): of a known length, those of the shortest
-// time by a model of waves. A formula that fills one wave at most leaves half of a device idle at
+// Splits of a default whose device has costs (space.h): those of the shortest time by a model of
+// waves. A formula that fills one wave at most leaves half of a device idle at
 // the first batch that does not fit twice.
 #pragma once
 

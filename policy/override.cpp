@@ -63,10 +63,12 @@ Override Override::deterministic(const Space& space) {
 Answer Override::answer(const Problem& problem, const LookupTable& defaults) const noexcept {
   Answer answer = defaults.default_answer(problem, Source::kDisabled, reason_);
   if (!answer.shape_in_range) return answer;
-  // A default that goes by the work would take another kernel beside more or longer requests.
-  Problem asked = problem;
-  if (any_length_) asked.seq_len = 0;
-  KernelConfig config = defaults.default_answer(asked, Source::kDisabled, reason_).config;
+  KernelConfig config = answer.config;
+  if (any_length_) {  // by the work, the default would take another kernel beside more requests
+    Problem unknown = problem;
+    unknown.seq_len = 0;
+    config = defaults.default_answer(unknown, Source::kDisabled, reason_).config;
+  }
   for (const Knob knob : kKnobs) {
     if (held_[static_cast<size_t>(knob)]) set(&config, knob, get(values_, knob));
   }

@@ -100,6 +100,11 @@ RecordedConfig& Recording::at(const Problem& problem, const KernelConfig& config
   return rows_[project(problem)][project(config)];
 }
 
+void Recording::set_baseline(const Problem& problem, const KernelConfig& config) {
+  const bool narrow = config.group_rows == KernelConfig().group_rows;
+  if (narrow && problem.kv_dtype == KvDtype::kBf16) baseline_ = config;
+}
+
 const RecordedConfig* Recording::find(const Problem& problem, const KernelConfig& config) const {
   const auto shape = rows_.find(project(problem));
   if (shape == rows_.end()) return nullptr;

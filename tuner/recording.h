@@ -40,6 +40,11 @@ class Recording {
 
   // The row of (problem, config), made where it is not there.
   RecordedConfig& at(const Problem& problem, const KernelConfig& config);
+  // What the default of the recorded device was, but for the levers. Of several the last; those of
+  // wide row groups and of fp8 rows, which are of other kernels, do not count.
+  void set_baseline(const Problem& problem, const KernelConfig& config);
+  const std::optional<KernelConfig>& baseline() const { return baseline_; }
+
   const RecordedConfig* find(const Problem& problem, const KernelConfig& config) const;
   bool holds(const Problem& problem) const { return rows_.count(project(problem)) != 0; }
 
@@ -55,16 +60,13 @@ class Recording {
   // Times compare only within one split count.
   bool grouped_by_splits = false;
 
-  // Of the baseline leg, or what a database says of it, for the smallest row groups: what the
-  // default of the recorded device was, but for the levers.
-  std::optional<KernelConfig> baseline;
-
  private:
   Problem project(const Problem& problem) const;
   KernelConfig project(const KernelConfig& config) const;
 
   std::vector<std::string> fields_;
   std::vector<Knob> knobs_;
+  std::optional<KernelConfig> baseline_;
   std::unordered_map<Problem, std::unordered_map<KernelConfig, RecordedConfig>> rows_;
 };
 

@@ -152,9 +152,8 @@ void add_row(const CsvFile& file, const Columns& columns, const CsvRow& row, Rec
     if (problem.seq_len == 0) throw Error(ErrorCode::kUsage, "seq_len: 0 is no recorded length");
     const double time_us = parse_time(file.header.cells[columns.time], row.cells[columns.time]);
     recording->at(problem, config).times_us.push_back(time_us);
-    const bool narrow = config.group_rows == KernelConfig().group_rows;
-    if (columns.leg && row.cells[*columns.leg] == "baseline" && narrow) {
-      recording->baseline = config;
+    if (columns.leg && row.cells[*columns.leg] == "baseline") {
+      recording->set_baseline(problem, config);
     }
   } catch (const Error& error) {
     // The parsers begin their texts with the name of the field or knob.

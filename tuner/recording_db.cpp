@@ -62,11 +62,7 @@ Recording load_database(const std::string& path) {
                   path + ": holds several devices (" + device_key(recording.device) + ", " +
                       device_key(tuning.device) + "); a recording has one");
     add_tuning(store, tuning, &recording);
-    const KernelConfig& default_config = tuning.winner.default_config;
-    const bool narrow = default_config.group_rows == KernelConfig().group_rows;
-    if (narrow && tuning.winner.problem.kv_dtype == KvDtype::kBf16) {
-      recording.baseline = default_config;
-    }
+    recording.set_baseline(tuning.winner.problem, tuning.winner.default_config);
   }
   return recording;
 }

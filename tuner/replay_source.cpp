@@ -40,8 +40,8 @@ Space recorded_space(const Recording& recording) {
     const bool of_baseline =
         std::find(std::begin(kBaselineKnobs), std::end(kBaselineKnobs), range.knob) !=
         std::end(kBaselineKnobs);
-    if (recording.baseline && of_baseline && recording.has_knob(range.knob)) {
-      const int32_t recorded = get(*recording.baseline, range.knob);
+    if (recording.baseline() && of_baseline && recording.has_knob(range.knob)) {
+      const int32_t recorded = get(*recording.baseline(), range.knob);
       as_today = as_today && recorded == range.neutral;
       range.neutral = recorded;
     }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <limits>
 #include <map>
 
@@ -158,23 +157,24 @@ std::optional<RobustChoice> choose_robust(const std::vector<RobustPoint>& group,
     }
     candidates.push_back(std::move(candidate));
   }
-  // Where the time of the default of unknown length is noise, that of the length stands for it.
   const KernelConfig default_config = candidates.front().choice.config;
-  std::vector<double>& usual = candidates.front().ratios;
-  for (size_t i = 0; i < usual.size(); ++i) {
-    if (usual[i] != kUnusable) continue;
+  for (size_t i = 0; i < group.size(); ++i) {
+    double& ratio = candidates.front().ratios[i];
+    if (ratio != kUnusable) continue;
     if (!has_times(group[i], default_config)) return std::nullopt;
-    usual[i] = 1;
+    ratio = 1;  // noise: the length's own default stands for it
   }
-  std::vector<double> limits;
-  for (const double ratio : usual) limits.push_back(ratio * (1 + policy::kLossBound));
+  const std::vector<double> usual = candidates.front().ratios;
+  const auto holds = [](double ratio, double of_default) {
+    return ratio <= of_default * (1 + policy::kLossBound);
+  };
   std::erase_if(candidates, [&](const Candidate& candidate) {
-    return !std::equal(
-        candidate.ratios.begin(), candidate.ratios.end(), limits.begin(), std::less_equal<>());
+    return !std::equal(candidate.ratios.begin(), candidate.ratios.end(), usual.begin(), holds);
   });
-  const std::vector<double> default_ratios = candidates.front().ratios;
-  for (Candidate& candidate : candidates) candidate.choice.default_config = default_config;
-  for (Candidate& candidate : candidates) judge(best, default_ratios, lengths, &candidate);
+  for (Candidate& candidate : candidates) {
+    candidate.choice.default_config = default_config;
+    judge(best, usual, lengths, &candidate);
+  }
   return std::min_element(
              candidates.begin(),
              candidates.end(),

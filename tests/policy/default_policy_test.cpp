@@ -46,6 +46,11 @@ Problem shape(int32_t batch, int32_t nhead = 12, int32_t q_len = 1) {
   return problem;
 }
 
+Problem of_length(int64_t seq_len, Problem problem) {
+  problem.seq_len = seq_len;
+  return problem;
+}
+
 std::string default_text(const Space& space, const Problem& problem) {
   return to_text(DefaultPolicy(space)(problem));
 }
@@ -110,34 +115,22 @@ BOOST_AUTO_TEST_CASE(an_h200_has_no_step_where_a_batch_does_not_fit_twice) {
     BOOST_TEST(waves <= policy::kMostWaves);
   }
   BOOST_TEST(policy(shape(132)).splits == 1);
-  Problem brief = shape(72);
-  brief.seq_len = 128;
-  BOOST_TEST(policy(brief).splits == 1);  // partial results would cost more
+  BOOST_TEST(policy(of_length(128, shape(72))).splits == 1);  // partial results would cost more
 }
 
 BOOST_AUTO_TEST_CASE(a_split_of_a_short_request_has_a_block_for_each_team) {
   const DefaultPolicy policy(space_of("H200"));
-  Problem problem = shape(1);
-  problem.seq_len = 1024;
-  BOOST_TEST(policy(problem).splits == 16);
-  problem.seq_len = 20;
-  BOOST_TEST(policy(problem).splits == 1);
-  problem.seq_len = 0;  // unknown
-  BOOST_TEST(policy(problem).splits == 132);
+  BOOST_TEST(policy(of_length(1024, shape(1))).splits == 16);
+  BOOST_TEST(policy(of_length(20, shape(1))).splits == 1);
+  BOOST_TEST(policy(of_length(0, shape(1))).splits == 132);  // unknown
 }
 
 BOOST_AUTO_TEST_CASE(wide_row_groups_are_for_steps_with_work_or_without_room) {
   const DefaultPolicy policy(space_of("H200"));
-  Problem problem = shape(1, 64);
-  problem.seq_len = 16384;
-  BOOST_TEST(policy(problem).group_rows == 16);
-  problem.seq_len = 32768;
-  BOOST_TEST(policy(problem).group_rows == 64);
-  problem.seq_len = 0;  // unknown
-  BOOST_TEST(policy(problem).group_rows == 64);
-  problem = shape(22, 64);
-  problem.seq_len = 512;
-  BOOST_TEST(policy(problem).group_rows == 64);  // 88 groups of 16 fit once
+  BOOST_TEST(policy(of_length(16384, shape(1, 64))).group_rows == 16);
+  BOOST_TEST(policy(of_length(32768, shape(1, 64))).group_rows == 64);
+  BOOST_TEST(policy(of_length(0, shape(1, 64))).group_rows == 64);     // unknown
+  BOOST_TEST(policy(of_length(512, shape(22, 64))).group_rows == 64);  // 88 groups of 16 fit once
 }
 
 BOOST_AUTO_TEST_CASE(no_length_takes_more_splits_than_the_workspace_is_asked_for) {
