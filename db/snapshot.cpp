@@ -121,7 +121,7 @@ class Loader {
     static const std::string kQuery =
         "SELECT w.id, t.device_id, t.environment_id, t.problem_id, w.config_id, w.default_id,"
         " w.verdict, w.status, w.gain, w.expected_us, w.default_us, w.tuning_id, w.placebo_noise,"
-        " w.reference, " +
+        " w.rounds, w.reference, " +
         columns("p", fields(Problem{})) +
         " FROM winner AS w JOIN tuning AS t ON t.id = w.tuning_id"
         " JOIN problem AS p ON p.id = t.problem_id ORDER BY w.id DESC LIMIT " +
@@ -156,6 +156,7 @@ class Loader {
     const double default_us = row.real();
     result.tuning_id = row.int64();
     result.placebo_noise = static_cast<float>(row.real());
+    result.rounds = row.int32();
     result.against_default = row.text() == "default";
     // A demoted winner no longer holds. Its problem is answered with the default, and by a row, so
     // that it hides a row of another database below this one.
@@ -180,7 +181,8 @@ class Loader {
 
   void read_losses() {
     SQLite::Statement& query = c_.statement(
-        "SELECT tuning_id, candidate_id, loss, placebo_noise FROM loss WHERE rounds > 0 LIMIT " +
+        "SELECT tuning_id, candidate_id, loss, placebo_noise, rounds FROM loss WHERE rounds > 0 "
+        "LIMIT " +
         std::to_string(kMaxWinners));
     Cursor row(query);
     while (row.next()) {
@@ -190,6 +192,7 @@ class Loader {
         loss.config = find(decoded_.candidates, row.int64(), "configuration").config;
         loss.loss = static_cast<float>(row.real());
         loss.placebo_noise = static_cast<float>(row.real());
+        loss.rounds = row.int32();
         sinks_.loss(loss);
       } catch (const BadRow&) {
         // Not measured, as far as anyone can tell.

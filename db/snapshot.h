@@ -25,6 +25,7 @@ struct SnapshotRow {
   int64_t winner_id = 0;
   int64_t tuning_id = 0;
   float placebo_noise = 0;      // of its final
+  int32_t rounds = 0;           // of its final
   KernelConfig default_config;  // the default policy's answer at tuning time
   bool against_default = true;  // false: the gain is over another baseline
 };
@@ -35,6 +36,7 @@ struct SnapshotLoss {
   KernelConfig config;
   float loss = 0;  // median of time / default's time - 1
   float placebo_noise = 0;
+  int32_t rounds = 0;  // at least 1
 };
 
 struct SnapshotSinks {

@@ -136,6 +136,12 @@ std::vector<Constraint> persistent_constraints(int64_t local_memory_bytes) {
               })};
 }
 
+// Whether an SM runs two workgroups of the configuration at once.
+bool two_fit(const KernelConfig& config, int64_t local_memory_bytes) {
+  const int64_t bytes = bh16_layout(config, KvDtype::kBf16).bytes() + kReservedBytes;
+  return local_memory_bytes <= 0 || 2 * bytes <= local_memory_bytes + kReservedBytes;
+}
+
 // The kernels count blocks in 32 bits.
 Constraint persistent_blocks() {
   return {"persistent_blocks",
@@ -161,16 +167,37 @@ KernelConfig last_allowed(const Space& space,
   return last;
 }
 
-// H200 (NOTES.md, "The default").
-DefaultCosts nvidia_costs(const Space& space, const Problem& fp8, const KernelConfig& fp8_neutral) {
+// H200 (NOTES.md, "The default"). `wide`: the neutral configurations of 32 and more group rows.
+DefaultCosts nvidia_costs(const Space& space,
+                          const std::vector<KernelConfig>& wide,
+                          const Problem& fp8,
+                          const KernelConfig& fp8_neutral) {
   DefaultCosts costs;
-  costs.groups = {
-      {16, 100, 56, 0.75}, {32, 150, 112, 0.9}, {64, 250, 224, 0.8}, {128, 250, 224, 1}};
-  costs.wide_work = 3 << 19;
+  const KernelConfig narrow = space.neutral();
+  costs.kernels = {{narrow, 1, 9.07, 4.67, 0.0250, 0.0250, 0.0340, 0.03}};
+  const KernelConfig one_team = parse_config("stage1_warps=4", narrow);
+  if (space.allows({}, one_team) && two_fit(one_team, space.device().local_memory_bytes))
+    costs.kernels.push_back({one_team, 2, 10.8, 4.67, 0.0336, 0.0520, 0.0738, 0.03});
+  for (const KernelConfig& config : wide) {
+    if (config.group_rows == 32)
+      costs.kernels.push_back({config, 1, 12.53, 8.16, 0.0325, 0.0325, 0.0340, 0.38});
+    if (config.group_rows == 64)
+      costs.kernels.push_back({config, 1, 12.29, 13.63, 0.0300, 0.0300, 0.0340, 7.18});
+    if (config.group_rows == 128)
+      costs.kernels.push_back({config, 1, 14.02, 16.82, 0.0273, 0.0273, 0.0340, 4.88});
+  }
+  costs.far_bytes = 2e9;
+  costs.far_row_growth = 0.0217;
+  costs.far_memory_growth = 0.0104;
+  costs.merge_us = 1.92;
+  costs.split_us = 0.446;
+  costs.late_us = 2.0;
+  costs.beside_warps = 13;
   costs.long_fp8 = last_allowed(space, fp8, fp8_neutral, {"stage1_warps=12 stages=3"});
   costs.fp8_work = costs.long_fp8 == fp8_neutral ? 0 : 1 << 20;
-  costs.stage2_warps = 48;
+  costs.stage2_warps = 40;
   costs.stage2_share = 0.125;
+  costs.stage2_splits = 24;
   return costs;
 }
 
@@ -226,12 +253,13 @@ Space nvidia_space(const DeviceInfo& device) {
                    fp8,
                    space.neutral(),
                    {"tile_n=32 stages=2", "tile_n=32 stages=3", "tile_n=32 stages=4"});
+  DefaultCosts costs = nvidia_costs(space, wide_neutral, fp8, fp8_neutral);
   return Space(device,
                std::move(ranges),
                std::move(constraints),
                std::move(wide_neutral),
                fp8_neutral,
-               nvidia_costs(space, fp8, fp8_neutral));
+               std::move(costs));
 }
 
 }  // namespace mla

@@ -3,9 +3,11 @@
 // and tests share it.
 //
 // The range is cut in blocks of tile_n rows and every split gets floor or ceil of the blocks, the
-// longer ones first. A launch budget above the block count leaves the surplus splits without work;
-// those in use are never empty. (Cutting rows evenly and giving the rest to the last split, as the
-// common formula does, makes one split up to twice as long as the others.)
+// longer ones first. A launch budget above the block count is one that was chosen for longer
+// requests, as in a captured graph: then every split gets two blocks (the last one perhaps one), so
+// that copies overlap products and half as many partial results are merged, and the surplus splits
+// have no work. Those in use are never empty. (Cutting rows evenly and giving the rest to the last
+// split, as the common formula does, makes one split up to twice as long as the others.)
 //
 // Everything is a template over the integer that counts rows; GPU code takes int32_t (rows are
 // below 2^24), because a 64-bit division costs it a hundred instructions.
@@ -35,11 +37,11 @@ constexpr Int block_count(Same<Int> rows, Same<Int> tile_n) {
   return (rows + tile_n - 1) / tile_n;
 }
 
-// Splits that get work: min(budget, blocks), and 0 for an empty request.
+// Splits that get work; 0 for an empty request.
 template <class Int = int64_t>
 constexpr Int effective_splits(Same<Int> rows, Same<Int> budget, Same<Int> tile_n) {
   const Int blocks = block_count<Int>(rows, tile_n);
-  return blocks < budget ? blocks : budget;
+  return blocks < budget ? (blocks + 1) / 2 : budget;
 }
 
 // Rows of split `index`; empty where index >= effective_splits.

@@ -32,22 +32,36 @@ struct Constraint {
   std::function<bool(const Problem&, const KernelConfig&)> holds;
 };
 
-// What the default policy knows of a device beside neutral values, measured there.
+// What the default policy knows of a device beside neutral values, fitted to times measured there:
+// the terms of a model of one decode step (policy/default_splits.h).
 struct DefaultCosts {
-  // Of row groups of a width, in cached rows that a workgroup walks meanwhile.
-  struct Group {
-    int32_t group_rows = 0;
-    int32_t begin_rows = 0;  // to begin and end a workgroup
-    int32_t merge_rows = 0;  // to store and merge its partial result
-    double enough = 1;       // share of the compute units that walk as fast together as all of them
+  struct Kernel {
+    KernelConfig config;       // but for the splits and stage 2
+    int32_t resident = 1;      // workgroups that a compute unit runs at once
+    double begin_us = 0;       // to begin and end a step
+    double wave_us = 0;        // to begin and end each further wave of workgroups
+    double row_us = 0;         // a workgroup's walk over one cached row, at the least
+    double full_row_us = 0;    // the same in a full wave
+    double memory_row_us = 0;  // the same where all of them read rows of their own
+    double pair_us = 0;        // to merge two partial results
   };
-  std::vector<Group> groups;  // of a width without costs, the splits fill one wave at any length
-  int64_t wide_work = 0;      // query rows x cached rows of a step from which wide row groups pay
-  // From which `long_fp8` takes the place of the neutral configuration of fp8 rows; 0: never.
+  std::vector<Kernel> kernels;  // by group rows, ascending; none: splits fill one wave
+  // What row_us and memory_row_us grow by for each doubling of the rows in use above far_bytes.
+  double far_bytes = 0;
+  double far_row_growth = 0;
+  double far_memory_growth = 0;
+  double merge_us = 0;      // more than two partial results, by stage 2
+  double split_us = 0;      // splits for each of a workgroup's warps of stage 2
+  double late_us = 0;       // stage 2 without room beside stage 1
+  double beside_warps = 0;  // of stage 2, that an idle compute unit has room for
+  // From so many query rows x cached rows, `long_fp8` takes the place of the neutral configuration
+  // of fp8 rows; 0: never.
   int64_t fp8_work = 0;
   KernelConfig long_fp8;
   int32_t stage2_warps = 0;  // for a compute unit; 0: the count is the neutral one
   double stage2_share = 1;   // of the compute units: workgroups of stage 2 that are enough
+  // From so many splits, rows that leave compute units idle are cut; twice from four times as many.
+  int32_t stage2_splits = 0;
 };
 
 struct ResourceUse {

@@ -161,7 +161,7 @@ Answer LookupTable::robust_answer(const Problem& problem) const noexcept {
   if (entry == nullptr) return default_in_range(problem, "length unknown");
   const RulingRow& ruling = kRulings[entry->ruling];
   if (!ruling.carries) return default_in_range(problem, ruling.robust_reason);
-  return {.config = ruling.wins ? unpack_config(entry->config) : default_policy_(problem),
+  return {.config = ruling.wins ? unpack_config(entry->config) : untuned(problem),
           .source = Source::kRobust,
           .reason = ruling.robust_reason,
           .gain = entry->gain,
@@ -173,7 +173,7 @@ Answer LookupTable::robust_answer(const Problem& problem) const noexcept {
 Answer LookupTable::exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept {
   const RulingRow& ruling = kRulings[entry.ruling];
   if (!ruling.advises) return default_in_range(problem, ruling.exact_reason);
-  return {.config = ruling.wins ? unpack_config(entry.config) : default_policy_(problem),
+  return {.config = ruling.wins ? unpack_config(entry.config) : untuned(problem),
           .source = Source::kExact,
           .reason = ruling.exact_reason,
           .gain = entry.gain,
@@ -187,7 +187,7 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
                                     const ShapeEntry& entry) const noexcept {
   const RulingRow& ruling = kRulings[entry.ruling];
   if (!ruling.carries) return default_in_range(problem, ruling.bucket_reason);
-  const KernelConfig config = ruling.wins ? unpack_config(entry.config) : default_policy_(problem);
+  const KernelConfig config = ruling.wins ? unpack_config(entry.config) : untuned(problem);
   if (ruling.wins && past_wave_edge(space_.device(), problem, config)) {
     return default_in_range(problem, kWaveEdge);
   }
@@ -207,9 +207,8 @@ Answer LookupTable::interpolated_answer(const Problem& problem,
   const char* why = reason(cell.refusal);
   for (const ShapeEntry& entry : cells_.candidates(cell)) {
     const bool wins = kRulings[entry.ruling].wins;
-    const KernelConfig there =
-        at_shape(unpack_config(entry.config), default_policy_(corner), corner);
-    KernelConfig config = default_policy_(problem);
+    const KernelConfig there = at_shape(unpack_config(entry.config), untuned(corner), corner);
+    KernelConfig config = untuned(problem);
     if (wins) config = at_shape(unpack_config(entry.config), config, problem);
     if (wins && past_wave_edge(space_.device(), problem, config)) {
       why = kWaveEdge;
@@ -232,7 +231,7 @@ Answer LookupTable::interpolated_answer(const Problem& problem,
 }
 
 Answer LookupTable::default_in_range(const Problem& problem, const char* reason) const noexcept {
-  return {.config = default_policy_(problem), .reason = reason};
+  return {.config = untuned(problem), .reason = reason};
 }
 
 bool LookupTable::in_range(const Problem& problem) noexcept {
@@ -245,7 +244,7 @@ Answer LookupTable::default_answer(const Problem& problem,
                                    Source source,
                                    const char* reason) const noexcept {
   const bool known = in_range(problem);
-  return {.config = default_policy_(known ? problem : largest_problem()),
+  return {.config = untuned(known ? problem : largest_problem()),
           .source = source,
           .reason = known ? reason : "shape out of range",
           .shape_in_range = known};
@@ -266,6 +265,7 @@ int64_t LookupTable::workspace_bound(int32_t batch, int32_t q_len, int32_t nhead
   Problem problem;
   for (int32_t rows = std::min(step, most_rows);; rows = std::min(rows + step, most_rows)) {
     problem.nhead = rows;
+    // More requests are not split in two, where a CU runs two workgroups at most.
     const auto split = static_cast<int32_t>(kMostWaves) * space_.device().compute_units;
     for (int32_t b = 1; b <= std::min(batch, split); ++b) {
       problem.batch = b;

@@ -10,6 +10,7 @@
 #include "kernels/shape_key.h"
 #include "kernels/space.h"
 #include "policy/cell_table.h"
+#include "policy/default_memo.h"
 #include "policy/default_policy.h"
 #include "policy/shape_table.h"
 #include "policy/table_loader.h"
@@ -70,6 +71,7 @@ class LookupTable {
 
   // What find() answers without any database, under the given label.
   Answer default_answer(const Problem& problem, Source source, const char* reason) const noexcept;
+  const DefaultPolicy& default_policy() const noexcept { return default_policy_; }
 
   // Workspace that suffices for every answer for a problem with at most this batch, q_len and
   // nhead. Monotone in each. Not for the hot path: walks the table's distinct (batch, q_len,
@@ -97,6 +99,9 @@ class LookupTable {
               const DefaultPolicy& default_policy,
               LoadedEntries loaded);
 
+  KernelConfig untuned(const Problem& problem) const noexcept {
+    return memo_.answer(default_policy_, problem);
+  }
   Answer robust_answer(const Problem& problem) const noexcept;
   Answer exact_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
   Answer bucketed_answer(const Problem& problem, const ShapeEntry& entry) const noexcept;
@@ -106,6 +111,7 @@ class LookupTable {
   ShapeTable table_;
   CellTable cells_;
   DefaultPolicy default_policy_;
+  DefaultMemo memo_;
   Space space_;
   std::vector<std::string> paths_;
   std::vector<SplitsNeed> needs_;

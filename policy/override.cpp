@@ -67,7 +67,7 @@ Answer Override::answer(const Problem& problem, const LookupTable& defaults) con
   if (any_length_) {  // by the work, the default would take another kernel beside more requests
     Problem unknown = problem;
     unknown.seq_len = 0;
-    config = defaults.default_answer(unknown, Source::kDisabled, reason_).config;
+    config = defaults.default_policy().without_costs(unknown);
   }
   for (const Knob knob : kKnobs) {
     if (held_[static_cast<size_t>(knob)]) set(&config, knob, get(values_, knob));

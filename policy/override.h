@@ -20,8 +20,8 @@ class Override {
   static Override pin(const std::string& knobs, const Space& space);
   // The knobs that decide how a row's sums are associated do not depend on the batch, so that a
   // request's result depends on its own rows and not on the requests beside it: the splits are
-  // held, the others are those of the default for an unknown length, which do not depend on it. The
-  // price is that the splits no longer follow the batch: those taken here fill the device at eight
+  // held, the others are those of a default without costs, which do not depend on it. The price is
+  // that the splits no longer follow the batch: those taken here fill the device at eight
   // row groups.
   static Override deterministic(const Space& space);
 
@@ -42,7 +42,7 @@ class Override {
   const char* reason_;
   KernelConfig values_;
   std::array<bool, kKnobCount> held_{};
-  bool any_length_ = false;  // the default is asked without the length
+  bool any_length_ = false;  // the default is asked without its costs
 };
 
 }  // namespace mla::policy

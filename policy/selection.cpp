@@ -55,12 +55,12 @@ Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
   if (config == corner.default_config) return Refusal::kNone;
   if (ruling(corner) == Ruling::kWinner && config == corner.entry.config) {
     *loss = 1 / (1 + corner.entry.gain) - 1;
-    return corner.entry.gain > corner.placebo_noise ? Refusal::kNone : Refusal::kNoisy;
+    return corner.entry.gain > corner.error ? Refusal::kNone : Refusal::kNoisy;
   }
   for (const KnownLoss& known : corner.losses) {
     if (known.config != config) continue;
     *loss = known.loss;
-    if (!above_noise(known.loss, known.placebo_noise)) return Refusal::kNoisy;
+    if (!above_noise(known.loss, known.error)) return Refusal::kNoisy;
     return known.loss <= kLossBound ? Refusal::kNone : Refusal::kLoses;
   }
   return Refusal::kNotMeasured;

@@ -5,6 +5,8 @@
 // loss counts as infinite.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -15,19 +17,24 @@ namespace mla::policy {
 // Of time / default's time - 1, by the median of paired rounds: what the guard's margin leaves
 // open.
 inline constexpr float kLossBound = 0.005f;
-// Where the placebo moved by more than this, which is also where a run warns, only a gain above
-// what it moved by says something.
-inline constexpr float kMaxPlaceboNoise = 0.01f;
 
-// Whether a measured loss may be compared with the bound.
-constexpr bool above_noise(double loss, double placebo_noise) noexcept {
-  return placebo_noise <= double{kMaxPlaceboNoise} || loss < -placebo_noise;
+// Standard error of the median of `rounds` paired ratios, from the median deviation of the
+// placebo's ratio in a round: 1.4826 makes that a standard deviation, and a median varies 1.2533
+// times as much as a mean (both of a normal distribution).
+inline double median_error(double placebo_noise, int32_t rounds) noexcept {
+  return 1.4826 * 1.2533 * placebo_noise / std::sqrt(std::max(rounds, 1));
+}
+
+// Whether a measured loss may be compared with the bound: its error is below that, or does not
+// reach across it.
+inline bool above_noise(double loss, double error) noexcept {
+  return error <= double{kLossBound} || std::abs(loss - double{kLossBound}) >= error;
 }
 
 struct KnownLoss {
   uint64_t config = 0;  // pack_config()
   float loss = 0;
-  float placebo_noise = 0;
+  float error = 0;  // median_error()
 };
 
 // A tuned shape with what was measured there.
@@ -35,7 +42,7 @@ struct Corner {
   ShapeEntry entry;
   Problem problem;              // its batch, heads and query positions
   uint64_t default_config = 0;  // pack_config() of the live default
-  float placebo_noise = 0;      // of the final behind the entry's gain
+  float error = 0;              // of the entry's gain, median_error()
   // False where the entry is no evidence about its neighbourhood: its gain is over another baseline
   // than the live default, or several rows share its key.
   bool carries = true;

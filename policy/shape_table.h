@@ -62,6 +62,12 @@ inline KernelConfig unpack_config(uint64_t packed) noexcept {
   return config;
 }
 
+// Spreads a key over all bits; no two keys have one hash.
+constexpr uint64_t hash_key(uint64_t key) noexcept {
+  const uint64_t hash = key * 0x9E3779B97F4A7C15ull;
+  return (hash ^ (hash >> 32)) * 0xD6E8FEB86659FD93ull;  // fold the high bits down, spread again
+}
+
 class ShapeTable {
   using Line = ShapeEntry[2];
 
@@ -108,9 +114,7 @@ class ShapeTable {
 
   // Lemire's fastrange: the high half of hash x count, in place of a modulo.
   static size_t home_line(ShapeKey key, size_t line_count) noexcept {
-    uint64_t hash = key * 0x9E3779B97F4A7C15ull;
-    hash = (hash ^ (hash >> 32)) *
-           0xD6E8FEB86659FD93ull;  // fold the high bits down, then spread again
+    const uint64_t hash = hash_key(key);
     return static_cast<size_t>((static_cast<unsigned __int128>(hash) * line_count) >> 64);
   }
 

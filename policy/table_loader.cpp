@@ -110,7 +110,7 @@ Corner make_corner(const TunedRow& row,
   Corner corner = {row.entry,
                    problem_of(row, row.need.first_batch),
                    evidence.default_config,
-                   evidence.placebo_noise,
+                   evidence.error,
                    evidence.carries,
                    {}};
   const FileLoss wanted = {row.entry.database, evidence.tuning_id, {}};

@@ -55,7 +55,7 @@ bool make_row(const db::SnapshotRow& from,
   evidence->family = family_key(from.problem);
   evidence->tuning_id = from.tuning_id;
   evidence->seq_len = from.problem.seq_len;
-  evidence->placebo_noise = from.placebo_noise;
+  evidence->error = static_cast<float>(median_error(from.placebo_noise, from.rounds));
   evidence->carries = from.against_default && from.default_config == live_default &&
                       pack_config(live_default, &evidence->default_config);
   return true;
@@ -91,7 +91,8 @@ void load_file(const std::string& path,
       }
     };
     const auto keep_loss = [&](const db::SnapshotLoss& from) {
-      FileLoss loss = {file, from.tuning_id, {0, from.loss, from.placebo_noise}};
+      const double error = median_error(from.placebo_noise, from.rounds);
+      FileLoss loss = {file, from.tuning_id, {0, from.loss, static_cast<float>(error)}};
       if (pack_config(from.config, &loss.loss.config)) read->losses.push_back(loss);
     };
     const db::SnapshotLoad load = db::load_snapshot(path, space, {keep, keep_loss});

@@ -17,7 +17,7 @@ struct Evidence {
   uint64_t default_config = 0;  // pack_config() of the live default
   int64_t tuning_id = 0;
   int64_t seq_len = 0;
-  float placebo_noise = 0;
+  float error = 0;      // Corner::error
   bool carries = true;  // Corner::carries
 };
 

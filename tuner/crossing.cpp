@@ -37,7 +37,19 @@ double placebo_noise(const std::vector<db::RoundRecord>& rounds) {
   return median(std::move(noise));
 }
 
+// Those that could be measured.
+bool all_decided(const std::vector<db::LossRecord>& losses) {
+  return std::all_of(losses.begin(), losses.end(), [](const db::LossRecord& loss) {
+    return loss.rounds == 0 || decided(loss);
+  });
+}
+
 }  // namespace
+
+bool decided(const db::LossRecord& loss) {
+  const double error = policy::median_error(loss.placebo_noise, loss.rounds);
+  return loss.rounds > 0 && policy::above_noise(loss.loss, error);
+}
 
 bool holds(const db::LossRecord& loss) {
   return loss.rounds > 0 && loss.loss <= policy::kLossBound;
@@ -69,11 +81,13 @@ std::vector<KernelConfig> plan_candidates(const std::vector<CrossPoint>& lengths
                                           const Space& space) {
   Problem unknown = lengths.front().problem;
   unknown.seq_len = 0;
-  std::vector<KernelConfig> configs = {policy::DefaultPolicy(space)(unknown)};
+  const policy::DefaultPolicy default_policy(space);
+  std::vector<KernelConfig> configs = {default_policy(unknown)};
   const auto add = [&configs](const KernelConfig& config) {
     if (std::find(configs.begin(), configs.end(), config) == configs.end())
       configs.push_back(config);
   };
+  for (const KernelConfig& config : default_policy.of_each_width(unknown)) add(config);
   add(lengths.back().default_config);
   for (const CrossPoint& point : lengths)
     if (point.wins) add(point.config);
@@ -139,7 +153,7 @@ std::vector<db::LossRecord> judge_crossing(const std::vector<KernelConfig>& conf
       wins += reference_us / own_us - 1 > kGuardMargin;
       lost += reference_us / own_us - 1 < -kGuardMargin;
     }
-    if (static_cast<int>(ratios.size()) < kCrossRounds) continue;
+    if (ratios.size() < std::max(rounds.size(), size_t{kCrossRounds})) continue;
     record.rounds = static_cast<int32_t>(ratios.size());
     record.wins = wins;
     record.losses = lost;
@@ -171,17 +185,25 @@ std::vector<db::LossRecord> measure_crossing(SourceMeter& meter,
   RoundBook book(meter, admission, store, point.tuning_id, stop);
   const int32_t attempt = book.next_attempt(db::Phase::kCross);
   std::vector<db::RoundRecord> rounds;
+  bool ended = false;
   // Without a candidate there is nothing to compare, and every loss is of 0 rounds.
-  for (int32_t i = 0; i < kCrossRounds && legs.size() > 2; ++i) {
-    db::RoundRecord& round = rounds.emplace_back();
+  for (int32_t i = 0; i < kMostCrossRounds && legs.size() > 2; ++i) {
+    const bool again = i >= kCrossRounds;
+    if (again && i % kCrossRounds == 0 && all_decided(judge_crossing(task.configs, rounds))) break;
+    db::RoundRecord round;
     if (book.obtain({db::Phase::kCross, 0, i, attempt}, legs, deadline, &round) !=
-        RoundEnd::kComplete)
-      return {};
+        RoundEnd::kComplete) {
+      if (!again) return {};
+      ended = true;
+      break;
+    }
+    rounds.push_back(std::move(round));
     if (admission.failed(point.default_config)) return {};
     std::erase_if(legs, [&](const Leg& leg) { return admission.failed(leg.config); });
     on_round(i);
   }
   std::vector<db::LossRecord> losses = judge_crossing(task.configs, rounds);
+  if (ended) std::erase_if(losses, [](const db::LossRecord& loss) { return !decided(loss); });
   if (store != nullptr) store->save_losses(point.tuning_id, losses);
   return losses;
 }

@@ -14,6 +14,8 @@
 namespace mla::tuner {
 
 inline constexpr int kCrossRounds = 15;  // as many as the guard's first look
+// Where noise leaves it open whether a loss is within the bound.
+inline constexpr int kMostCrossRounds = 30;
 
 // A tuned shape of the grid.
 struct CrossPoint {
@@ -33,8 +35,8 @@ CrossPoint cross_point(const db::WinnerRecord& winner, int64_t tuning_id, bool h
 std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from);
 
 // What a plan for one batch at unknown length is chosen among: the default of unknown length first,
-// that of the longest one, and the winners. `lengths`: points that differ in the length alone,
-// ascending.
+// the same in other row groups, that of the longest one, and the winners. `lengths`: points that
+// differ in the length alone, ascending.
 std::vector<KernelConfig> plan_candidates(const std::vector<CrossPoint>& lengths,
                                           const Space& space);
 
@@ -54,15 +56,17 @@ std::vector<CrossTask> plan_crossing(
     const Space& space,
     const std::function<bool(size_t point, const KernelConfig& config)>& known);
 
-// Whether a lookup may use the configuration there (policy/selection.h).
+// Whether it was measured, and well enough to be compared with the bound (policy/selection.h).
+bool decided(const db::LossRecord& loss);
+// Whether it is within the bound, as far as anyone can tell.
 bool holds(const db::LossRecord& loss);
 
 // The losses that the rounds show. A configuration without a whole set of rounds has 0 of them.
 std::vector<db::LossRecord> judge_crossing(const std::vector<KernelConfig>& configs,
                                            const std::vector<db::RoundRecord>& rounds);
 
-// Measures one task; `store` may be null. Nothing is returned or kept where the time or a stop ends
-// it, or the default cannot be measured.
+// Measures one task; `store` may be null. Nothing is returned or kept where the default cannot be
+// measured, and only what is decided where the time or a stop ends it.
 std::vector<db::LossRecord> measure_crossing(SourceMeter& meter,
                                              db::Store* store,
                                              const CrossPoint& point,

@@ -30,21 +30,31 @@ bool searched(const std::vector<KnobRange>& ranges, const KernelConfig& config) 
   });
 }
 
-// The device's own space, searched over the recorded values only. Its default is that of the time
-// of the recording, which has no times of a later one.
-Space recorded_space(const Recording& recording) {
-  const Space device_space = make_space(recording.device);
+bool is_baseline(const Recording& recording, const KernelConfig& config) {
+  return std::all_of(std::begin(kBaselineKnobs), std::end(kBaselineKnobs), [&](Knob knob) {
+    return !recording.has_knob(knob) || get(*recording.baseline(), knob) == get(config, knob);
+  });
+}
+
+// Whether the default of the recording is one that is answered today.
+bool as_today(const Recording& recording, const Space& device_space) {
+  if (!recording.baseline() || is_baseline(recording, device_space.neutral())) return true;
+  const std::vector<DefaultCosts::Kernel>& kernels = device_space.costs().kernels;
+  return std::any_of(kernels.begin(), kernels.end(), [&](const DefaultCosts::Kernel& kernel) {
+    return is_baseline(recording, kernel.config);
+  });
+}
+
+std::vector<KnobRange> recorded_ranges(const Recording& recording,
+                                       const Space& device_space,
+                                       bool old_baseline) {
   std::vector<KnobRange> ranges = device_space.ranges();
-  bool as_today = true;
   for (KnobRange& range : ranges) {
     const bool of_baseline =
         std::find(std::begin(kBaselineKnobs), std::end(kBaselineKnobs), range.knob) !=
         std::end(kBaselineKnobs);
-    if (recording.baseline() && of_baseline && recording.has_knob(range.knob)) {
-      const int32_t recorded = get(*recording.baseline(), range.knob);
-      as_today = as_today && recorded == range.neutral;
-      range.neutral = recorded;
-    }
+    if (old_baseline && of_baseline && recording.has_knob(range.knob))
+      range.neutral = get(*recording.baseline(), range.knob);
     const std::vector<int32_t> neutral = {range.neutral};
     const std::vector<int32_t> recorded =
         recording.has_knob(range.knob) ? recording.values(range.knob) : neutral;
@@ -52,19 +62,32 @@ Space recorded_space(const Recording& recording) {
     range.legal = merged(range.legal, recorded);
     range.note = recording.has_knob(range.knob) ? "the recorded values" : "not in the recording";
   }
-  if (!as_today) return Space(recording.device, std::move(ranges), device_space.constraints());
+  return ranges;
+}
+
+// The device's own space, searched over the recorded values only. Its default is that of the time
+// of the recording, which has no times of a later one.
+Space recorded_space(const Recording& recording) {
+  const Space device_space = make_space(recording.device);
+  const bool today = as_today(recording, device_space);
+  std::vector<KnobRange> ranges = recorded_ranges(recording, device_space, !today);
+  if (!today) return Space(recording.device, std::move(ranges), device_space.constraints());
   std::vector<KernelConfig> wide;
   for (const KernelConfig& config : device_space.wide_neutral()) {
     if (searched(ranges, config)) wide.push_back(config);
   }
   std::optional<KernelConfig> fp8 = device_space.neutral(KvDtype::kFp8);
   if (!searched(ranges, *fp8)) fp8.reset();
+  DefaultCosts costs = device_space.costs();
+  std::erase_if(costs.kernels, [&](const DefaultCosts::Kernel& kernel) {
+    return !searched(ranges, kernel.config);
+  });
   return Space(recording.device,
                std::move(ranges),
                device_space.constraints(),
                std::move(wide),
                fp8,
-               device_space.costs());
+               std::move(costs));
 }
 
 }  // namespace

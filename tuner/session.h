@@ -52,7 +52,7 @@ struct SessionOptions {
 // times of a few configurations.
 SessionOptions usable_at(const CandidateSource& source, SessionOptions options);
 
-// The share of the budget for winners at neighbouring shapes: at most eight of those and fifteen
+// The share of the budget for winners at neighbouring shapes: at most eight of those and thirty
 // rounds a shape, beside searches and finals of several hundred samples. More beside small
 // searches, and with the winner of every length at all others for a plan.
 double crossing_share(const SessionOptions& options);

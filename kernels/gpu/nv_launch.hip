@@ -153,7 +153,10 @@ hipError_t Launcher::decode(const DecodeParams& params,
                      platform_->hopper};
   const int64_t units = platform_->compute_units;
   const int64_t resident = std::max(units, persistent_workgroups(units, config));
-  Stage1Launch stage1 = {static_cast<int32_t>(workgroups), static_cast<int32_t>(resident)};
+  Stage1Launch stage1 = {
+      static_cast<int32_t>(workgroups),
+      static_cast<int32_t>(resident),
+      static_cast<int32_t>(kStage2Resident * kMaxStage2Warps * units / resident)};
   return launch(reinterpret_cast<const void*>(merge), grid, params, config, &stage1, stream);
 }
 

@@ -85,6 +85,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) stage1_wide(const DecodeParam
     static_assert(WideLayout::results() + sizeof(ResultRows) <= WideLayout::bytes());
     auto* results = reinterpret_cast<ResultRows*>(local + WideLayout::results());
     if (threadIdx.x == 0) *results = ResultRows(p, config, work, first_row);
+    __syncwarp();  // setmaxnreg wants the warp together
     raise_registers<kWideConsumerRegisters<kGather>>();
     WideConsumer<Ring> consumer(p, work.behind(first_row), ring, exchange);
     const int side = warp / kWarpgroupWarps;

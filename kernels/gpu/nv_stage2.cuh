@@ -16,12 +16,14 @@ namespace mla::gpu {
 
 inline constexpr int kMaxStage2Warps = 16;
 inline constexpr int kMaxClasses = 16;
+inline constexpr int kStage2Resident = 2;  // of the largest workgroups on an SM, by their registers
 inline constexpr int kDryWorkgroups = 256;  // about the first wave; the others find warm code
 
 // What stage 2 knows of the launch that it follows.
 struct Stage1Launch {
-  int32_t workgroups;  // of a persistent stage 1
-  int32_t resident;    // workgroups that leave no room beside them on the device
+  int32_t workgroups;   // of a persistent stage 1
+  int32_t resident;     // workgroups that leave no room beside them on the device
+  int32_t place_warps;  // warps of stage 2 that have room in the place of one of those
 };
 
 // Classes without a split would only take shared memory, and with it workgroups from the SM.
@@ -185,7 +187,7 @@ __device__ inline int32_t busy_workgroups(const DecodeParams& p,
 
 // kTiles: ways the head dimension is cut.
 template <int kTiles, Schedule kSchedule>
-__global__ void __launch_bounds__(32 * kMaxStage2Warps, 2)
+__global__ void __launch_bounds__(32 * kMaxStage2Warps, kStage2Resident)
     stage2_bh16(const DecodeParams p, const KernelConfig config, const Stage1Launch stage1) {
   constexpr int kColumns = kValueDim / kTiles;
   extern __shared__ __align__(16) float shared[];
@@ -215,8 +217,10 @@ __global__ void __launch_bounds__(32 * kMaxStage2Warps, 2)
   uint16_t* out = p.out + int64_t{row} * kValueDim + first_column;
   float* lse = first_column == 0 && p.lse != nullptr ? p.lse + row : nullptr;
   // First dry, with one split, whatever it holds: the instructions come from memory while stage 1
-  // runs. Where that leaves no room, this workgroup has begun at its end.
-  const bool early = workgroup < kDryWorkgroups && busy < stage1.resident;
+  // runs. A workgroup that finds no room beside that has begun at its end.
+  const auto warps = static_cast<int32_t>(blockDim.x / 32);
+  const int32_t beside = max(0, stage1.resident - busy) * stage1.place_warps / warps;
+  const bool early = workgroup < min(kDryWorkgroups, beside);
 #pragma unroll 1
   for (int pass = early ? 0 : 1; pass < 2; ++pass) {
     const bool dry = pass == 0;

@@ -13,6 +13,7 @@
 #include "db/store.h"
 #include "db/winner_text.h"
 #include "kernels/spaces.h"
+#include "policy/selection.h"
 #include "tests/support/temporary_directory.h"
 
 namespace mla::db {
@@ -85,7 +86,7 @@ BOOST_AUTO_TEST_CASE(every_row_names_its_device_environment_and_evidence) {
     if (winner.verdict != Verdict::kFaster) continue;
     BOOST_TEST(winner.wins >= 13, what);
     if (winner.status == WinnerStatus::kActive)
-      BOOST_TEST(winner.placebo_noise < winner.gain, what);
+      BOOST_TEST(policy::median_error(winner.placebo_noise, winner.rounds) < winner.gain, what);
   }
 }
 

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_winner_never_measured_at_a_neighbour_is_refused) {
 BOOST_AUTO_TEST_CASE(a_winner_or_loss_within_the_noise_is_refused) {
   const std::string reason =
       "the winners around this shape are within the noise of their measurement";
-  write_grid(0.02, 0.03);
+  write_grid(0.02, 0.08);
   check_refused(shape(20, 32768), reason);
   write_grid();
   TunedDatabase database(path);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_loss_measured_in_noise_counts_where_it_is_a_gain_above_th
   database.add_verdict(shape(24, 65536), db::Verdict::kDefaultBest);
   database.add_loss(shape(24, 65536), kTuned, -0.03, 0.02);
   BOOST_TEST(name(find(shape(20, 45000)).source) == "interpolated");
-  database.add_loss(shape(24, 65536), kTuned, -0.015, 0.02);
+  database.add_loss(shape(24, 65536), kTuned, -0.001, 0.02);
   check_refused(shape(20, 45000),
                 "the winners around this shape are within the noise of their measurement");
 }

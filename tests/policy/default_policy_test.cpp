@@ -96,13 +96,13 @@ BOOST_AUTO_TEST_CASE(an_h200_gets_as_many_stage_2_warps_as_run_at_once_and_at_mo
   BOOST_TEST(policy::drained_baseline(space_of("H200"), shape(8)).stage2_warps == 8);
 }
 
-BOOST_AUTO_TEST_CASE(an_h200_gets_132_splits_and_the_full_ring) {
+// With 105 or fewer of 132 SMs at work, stage 2 waits for its release on the others.
+BOOST_AUTO_TEST_CASE(one_request_on_an_h200_leaves_room_for_stage_2) {
   const Space space = space_of("H200");
   const KernelConfig one = DefaultPolicy(space)(shape(1));
-  BOOST_TEST(one.splits == 132);
+  BOOST_TEST(one.splits > 80);
+  BOOST_TEST(one.splits <= 105);
   BOOST_CHECK(one.wait == Wait::kPartial);
-  BOOST_TEST(one.stage2_tiles == 2);
-  BOOST_TEST(DefaultPolicy(space)(shape(46)).splits == 2);
 }
 
 // 72 requests of one split left 60 of 132 SMs idle: 503 us where 60 requests took 282.
@@ -122,15 +122,37 @@ BOOST_AUTO_TEST_CASE(a_split_of_a_short_request_has_a_block_for_each_team) {
   const DefaultPolicy policy(space_of("H200"));
   BOOST_TEST(policy(of_length(1024, shape(1))).splits == 16);
   BOOST_TEST(policy(of_length(20, shape(1))).splits == 1);
-  BOOST_TEST(policy(of_length(0, shape(1))).splits == 132);  // unknown
+  BOOST_TEST(policy(of_length(0, shape(1))).splits ==
+             policy(of_length(16384, shape(1))).splits);  // unknown
 }
 
 BOOST_AUTO_TEST_CASE(wide_row_groups_are_for_steps_with_work_or_without_room) {
   const DefaultPolicy policy(space_of("H200"));
-  BOOST_TEST(policy(of_length(16384, shape(1, 64))).group_rows == 16);
+  BOOST_TEST(policy(of_length(2048, shape(1, 64))).group_rows == 16);
   BOOST_TEST(policy(of_length(32768, shape(1, 64))).group_rows == 64);
-  BOOST_TEST(policy(of_length(0, shape(1, 64))).group_rows == 64);     // unknown
-  BOOST_TEST(policy(of_length(512, shape(22, 64))).group_rows == 64);  // 88 groups of 16 fit once
+  BOOST_TEST(policy(of_length(8192, shape(64, 64))).group_rows == 64);
+  BOOST_TEST(policy(of_length(8192, shape(64, 128))).group_rows == 128);
+}
+
+// A request keeps its kernel while it grows by a few tokens.
+BOOST_AUTO_TEST_CASE(lengths_that_differ_by_less_than_a_32nd_of_an_octave_are_alike) {
+  const DefaultPolicy policy(space_of("H200"));
+  for (const int32_t batch : {1, 7, 24, 67}) {
+    const KernelConfig first = policy(of_length(65537, shape(batch)));
+    for (const int64_t seq_len : {65538, 66000, 67584})
+      BOOST_TEST((policy(of_length(seq_len, shape(batch))) == first));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_costs_neither_batch_nor_length_choose_the_kernel) {
+  const DefaultPolicy policy(space_of("H200"));
+  for (const int32_t batch : {1, 3, 64})
+    for (const int64_t seq_len : {0, 100, 68000})
+      BOOST_TEST(policy.without_costs(of_length(seq_len, shape(batch, 128))).group_rows == 128);
+  const std::vector<KernelConfig> widths = policy.of_each_width(of_length(0, shape(2, 50)));
+  BOOST_TEST_REQUIRE(widths.size() == 3u);
+  for (const int i : {0, 1, 2}) BOOST_TEST(widths[i].group_rows == 16 << i);
+  BOOST_TEST(DefaultPolicy(space_of("MI355X")).of_each_width(shape(2, 50)).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(no_length_takes_more_splits_than_the_workspace_is_asked_for) {
@@ -163,15 +185,10 @@ BOOST_AUTO_TEST_CASE(
     the_row_groups_are_the_narrowest_that_hold_a_request_and_bring_their_own_values) {
   const DefaultPolicy policy(space_of("H200"));
   BOOST_TEST(policy(shape(4, 16)).group_rows == 16);
-  BOOST_TEST(policy(shape(4, 16)).splits == 33);
-  BOOST_TEST(policy(shape(4, 12, 2)).group_rows == 32);
-  BOOST_TEST(policy(shape(4, 12, 2)).splits == 33);
+  BOOST_TEST(policy(shape(16, 12, 2)).group_rows == 32);
   BOOST_TEST(policy(shape(4, 33)).group_rows == 64);
   BOOST_TEST(policy(shape(4, 33)).tile_n == 64);
-  BOOST_TEST(policy(shape(4, 33)).splits == 33);
-  BOOST_TEST(policy(shape(4, 65)).group_rows == 128);
-  BOOST_TEST(policy(shape(4, 65)).splits == 16);     // two workgroups a group
-  BOOST_TEST(policy(shape(4, 128, 2)).splits == 8);  // and two groups a request
+  BOOST_TEST(policy(shape(64, 65)).group_rows == 128);
   Problem fp8 = shape(4, 128);
   fp8.kv_dtype = KvDtype::kFp8;
   BOOST_TEST(policy(fp8).group_rows == 16);
@@ -205,7 +222,7 @@ BOOST_AUTO_TEST_CASE(every_answer_is_legal_and_fills_at_most_one_wave) {
         const auto violation = space.violation(problem, config);
         BOOST_TEST(!violation, to_text(problem) << ": " << violation.value_or(""));
         const int64_t items = problem.batch * request_workgroups(problem, config);
-        if (!space.costs().groups.empty()) continue;  // chosen by length (default_splits.h)
+        if (!space.costs().kernels.empty()) continue;  // chosen by length (default_splits.h)
         BOOST_TEST(config.splits * items <= std::max<int64_t>(units, items), to_text(problem));
         // One split more would not fit.
         BOOST_TEST((config.splits + 1) * items > units, to_text(problem));

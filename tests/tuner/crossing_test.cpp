@@ -43,8 +43,10 @@ struct TwoSided {
     const KernelConfig base = inner.space().neutral();
     tuned = parse_config("splits=2 tile_n=32", base);
     source.distort = [this](const KernelConfig& config, const SampleId& id, double) {
-      const double noise = 1 + 1e-4 * (id.round % 3);
+      double noise = 1 + 1e-4 * (id.round % 3);
+      if (source.selected.batch == noisy_batch) noise += 0.02 * ((id.round + id.position) % 2);
       if (config.tile_n != tuned.tile_n) return 100 * noise;
+      if (source.selected.batch == noisy_batch) return 100.3 * noise;
       return (source.selected.batch <= 24 ? 96 : 103) * noise;
     };
   }
@@ -64,6 +66,7 @@ struct TwoSided {
   AnalyticSource inner;
   FaultySource source;
   KernelConfig tuned;
+  int noisy_batch = 0;  // where every other sample takes 2 % longer, and neither is better
 };
 
 }  // namespace
@@ -157,6 +160,42 @@ BOOST_AUTO_TEST_CASE(a_session_measures_winners_at_their_neighbours_once) {
   BOOST_TEST((table.find(seed_problem(18)).config == device.tuned));
   BOOST_TEST(name(table.find(seed_problem(18)).source) == "interpolated");
   BOOST_TEST(name(table.find(seed_problem(28)).source) == "default");
+}
+
+// At the first fifteen rounds of a short launch the error of a median is as large as the bound.
+BOOST_AUTO_TEST_CASE(a_loss_that_noise_leaves_open_gets_more_rounds) {
+  for (const bool noisy : {false, true}) {
+    const testing::TemporaryDirectory directory;
+    db::Store store = db::Store::open(directory.file("tuning.db"), db::OpenMode::kReadWrite);
+    TwoSided device;
+    if (noisy) device.noisy_batch = 24;
+    device.run({16}, &store);
+    device.run({24}, &store);
+    std::vector<int32_t> rounds;
+    for (const db::TuningSummary& summary : store.summaries())
+      for (const db::LossRecord& loss : store.load_losses(summary.tuning_id)) {
+        rounds.push_back(loss.rounds);
+        BOOST_TEST((decided(loss) || loss.rounds == kMostCrossRounds));
+      }
+    BOOST_TEST_REQUIRE(!rounds.empty());
+    for (const int32_t count : rounds)
+      BOOST_TEST(count == (noisy ? kMostCrossRounds : kCrossRounds));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_is_decided_where_its_error_does_not_reach_across_the_bound) {
+  db::LossRecord loss;
+  loss.rounds = 15;
+  loss.placebo_noise = 0.02;  // an error of 0.96 %
+  for (const auto& [measured, is_decided] :
+       {std::pair(-0.03, true), {-0.004, false}, {0.005, false}, {0.014, false}, {0.016, true}}) {
+    loss.loss = measured;
+    BOOST_TEST(decided(loss) == is_decided, measured);
+  }
+  loss.placebo_noise = 0.01;  // 0.48 %
+  BOOST_TEST(decided(loss));
+  loss.rounds = 0;
+  BOOST_TEST(!decided(loss));
 }
 
 BOOST_AUTO_TEST_CASE(a_later_session_is_measured_against_the_shapes_of_an_earlier_one) {

@@ -118,6 +118,23 @@ BOOST_AUTO_TEST_CASE(a_recording_keeps_the_default_of_its_baseline_leg) {
   BOOST_TEST((shape_of(head + tuned) == std::pair(32, 2)));
 }
 
+// One that took workgroups of four warps at some shapes lost its costs, and with them wide groups.
+BOOST_AUTO_TEST_CASE(a_recorded_default_of_any_kernel_with_costs_is_that_of_today) {
+  const std::string head =
+      "# H200\nbatch,nhead,seq_len,leg,splits,tile_n,stages,stage1_warps,time_us\n";
+  const auto replayed = [&](const std::string& rows) {
+    return ReplaySource(parse_recording(head + rows, "f", {}), 0.0, 1).space();
+  };
+  const Space both = replayed(
+      "1,12,8192,baseline,32,32,2,8,20\n"
+      "70,12,8192,baseline,2,32,2,4,200\n");
+  BOOST_TEST(both.costs().kernels.size() == 2u);  // one team and two, in groups of 16
+  BOOST_TEST(both.neutral().stage1_warps == 8);
+  const Space two_teams = replayed("1,12,8192,baseline,32,32,2,8,20\n");
+  BOOST_TEST_REQUIRE(two_teams.costs().kernels.size() == 1u);  // of the other there is no time
+  BOOST_TEST(two_teams.costs().kernels[0].config.stage1_warps == 8);
+}
+
 BOOST_AUTO_TEST_CASE(fields_and_knobs_that_a_file_lacks_match_any_value) {
   Recording recording = parse_recording(kHead + "time_us\n8,12,100,2,drain,5\n", "f", {});
   Problem problem = parse_problem("batch=8 nhead=12 seq_len=100 page_size=64");

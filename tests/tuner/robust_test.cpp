@@ -110,17 +110,19 @@ BOOST_AUTO_TEST_CASE(a_plan_is_held_against_the_default_that_is_answered_without
   BOOST_REQUIRE((usual != group[0].point.default_config));
   const std::vector<LengthShare> lengths = {{512, 1}, {131072, 1}};
   BOOST_TEST(!choose_robust(group, lengths, space));  // what it takes at 512 is not known
-  db::LossRecord record;
-  record.config = usual;
-  record.loss = 0.2;
-  record.rounds = kCrossRounds;
-  group[0].losses.push_back(record);
+  const auto lose = [](RobustPoint* at, const KernelConfig& config, double loss) {
+    db::LossRecord& record = at->losses.emplace_back();
+    record.config = config;
+    record.loss = loss;
+    record.rounds = kCrossRounds;
+  };
   group[1].point.wins = true;
   group[1].point.gain = 0.1;
   group[1].point.config.splits = 105;
-  record.config = group[1].point.config;
-  record.loss = 0.1;
-  group[0].losses.push_back(record);
+  lose(&group[0], usual, 0.2);
+  lose(&group[1], usual, 0);
+  lose(&group[0], group[1].point.default_config, 0.25);
+  lose(&group[0], group[1].point.config, 0.1);
   const std::optional<RobustChoice> choice = choose_robust(group, lengths, space);
   BOOST_TEST_REQUIRE(choice.has_value());
   BOOST_TEST((choice->default_config == usual));
