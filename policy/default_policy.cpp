@@ -167,10 +167,6 @@ DefaultPolicy::Timed DefaultPolicy::of_width(const Problem& problem, size_t widt
     if (timed.time_us < best.time_us) best = timed;
     if (problem.kv_dtype == KvDtype::kFp8) break;
   }
-  if (!has_model()) {
-    best.config.splits = legal_splits_[static_cast<size_t>(filling_splits(problem, base))];
-    set_stage2(problem, &best.config);
-  }
   return best;
 }
 
@@ -183,8 +179,8 @@ uint64_t DefaultPolicy::alike(const Problem& problem) noexcept {
 }
 
 KernelConfig DefaultPolicy::operator()(const Problem& problem) const noexcept {
+  if (!has_model()) return without_costs(problem);
   const size_t last = widest(problem);
-  if (!has_model()) return of_width(problem, last).config;
   Problem coarse = problem;
   coarse.seq_len = coarse_length(problem.seq_len);
   Timed best = of_width(coarse, last);
@@ -203,6 +199,7 @@ KernelConfig DefaultPolicy::without_costs(const Problem& problem) const noexcept
 }
 
 std::vector<KernelConfig> DefaultPolicy::of_each_width(const Problem& problem) const {
+  if (!has_model()) return {without_costs(problem)};
   std::vector<KernelConfig> configs;
   for (size_t width = 0; width <= widest(problem); ++width)
     configs.push_back(of_width(problem, width).config);

@@ -63,7 +63,7 @@ class DefaultPolicy {
 
   struct Timed {
     KernelConfig config;
-    double time_us = 0;  // by the model; infinite without costs
+    double time_us = 0;  // by the model
   };
 
   bool has_model() const noexcept { return !costs_.kernels.empty(); }
