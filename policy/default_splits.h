@@ -7,7 +7,7 @@
 //   walk     rows of the longest split x max(row_us, full_row_us, busy share x memory_row_us /
 //            sharers): a workgroup is bound by its own loop, all together by memory, of which those
 //            with the same rows read one copy
-//            Both rates fall with the rows in use, by what the address translation costs.
+//            Rows in use above far_bytes come slower.
 //   merge    of two splits pair_us, of more merge_us + splits for each warp of stage 2 x split_us,
 //            + late_us as far as stage 2 finds no room on idle compute units
 #pragma once

@@ -21,8 +21,8 @@ class Override {
   // The knobs that decide how a row's sums are associated do not depend on the batch, so that a
   // request's result depends on its own rows and not on the requests beside it: the splits are
   // held, the others are those of a default without costs, which do not depend on it. The price is
-  // that the splits no longer follow the batch: those taken here fill the device at eight
-  // row groups.
+  // that the splits no longer follow the batch: those taken here fill the device at eight row
+  // groups.
   static Override deterministic(const Space& space);
 
   // No allocation, no throw. A configuration that is not legal for the shape gives the default.
