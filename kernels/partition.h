@@ -4,10 +4,10 @@
 //
 // The range is cut in blocks of tile_n rows and every split gets floor or ceil of the blocks, the
 // longer ones first. A launch budget above the block count is one that was chosen for longer
-// requests, as in a captured graph: then every split gets two blocks (the last one perhaps one), so
-// that copies overlap products and half as many partial results are merged, and the surplus splits
-// have no work. Those in use are never empty. (Cutting rows evenly and giving the rest to the last
-// split, as the common formula does, makes one split up to twice as long as the others.)
+// requests, as in a captured graph: then every split (but perhaps the last) gets the blocks of
+// kShortSplitRows rows, and the surplus splits have no work. Those in use are never empty. (Cutting
+// rows evenly and giving the rest to the last split, as the common formula does, makes one split up
+// to twice as long as the others.)
 //
 // Everything is a template over the integer that counts rows; GPU code takes int32_t (rows are
 // below 2^24), because a 64-bit division costs it a hundred instructions.
@@ -37,11 +37,19 @@ constexpr Int block_count(Same<Int> rows, Same<Int> tile_n) {
   return (rows + tile_n - 1) / tile_n;
 }
 
+// Rows of a split where a launch has splits to spare, or one block where that is more. With one
+// block of 32 each, copies overlap no products and twice as many partial results are merged: a
+// third longer at 4,096 rows. With two of 64 a split takes its second way through the code, which
+// then comes from memory: 15 to 20 % longer at 1,024 rows (H200, NOTES.md, "Splits to spare").
+inline constexpr int kShortSplitRows = 64;
+
 // Splits that get work; 0 for an empty request.
 template <class Int = int64_t>
 constexpr Int effective_splits(Same<Int> rows, Same<Int> budget, Same<Int> tile_n) {
   const Int blocks = block_count<Int>(rows, tile_n);
-  return blocks < budget ? (blocks + 1) / 2 : budget;
+  return blocks < budget
+             ? block_count<Int>(rows, tile_n < kShortSplitRows ? kShortSplitRows : tile_n)
+             : budget;
 }
 
 // Rows of split `index`; empty where index >= effective_splits.

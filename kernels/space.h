@@ -41,7 +41,6 @@ struct DefaultCosts {
     double begin_us = 0;       // to begin and end a step
     double wave_us = 0;        // to begin and end each further wave of workgroups
     double row_us = 0;         // a workgroup's walk over one cached row, at the least
-    double full_row_us = 0;    // the same in a full wave
     double memory_row_us = 0;  // the same where all of them read rows of their own
     double pair_us = 0;        // to merge two partial results
   };

@@ -91,6 +91,9 @@ class Workload {
   void fill_queries(const WorkloadOptions& options);
   void fill_pool();
   void make_spikes(const WorkloadOptions& options);
+  std::vector<SpikeRow> spikes_of(int64_t request,
+                                  size_t most,
+                                  const WorkloadOptions& options) const;
 
   Problem problem_;
   uint64_t seed_;

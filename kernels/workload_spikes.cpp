@@ -4,9 +4,10 @@
 #include <array>
 #include <cmath>
 #include <random>
-#include <set>
+#include <unordered_set>
 
 #include "kernels/bf16.h"
+#include "kernels/parallel.h"
 #include "kernels/partition.h"
 #include "kernels/workload.h"
 
@@ -74,35 +75,48 @@ void aim_at_query(const uint16_t* q, double scale, double target, uint16_t* row)
 
 }  // namespace
 
-void Workload::make_spikes(const WorkloadOptions& options) {
+// Of one request, also where another one of its group has the same row.
+std::vector<Workload::SpikeRow> Workload::spikes_of(int64_t request,
+                                                    size_t most,
+                                                    const WorkloadOptions& options) const {
   const DecodeParams p = params();
-  std::mt19937_64 random(mix64(seed_ ^ kSpikeStream));
-  // Pool rows: a shared row is spiked once, for the first request of its group.
-  std::set<int64_t> taken;
+  const int64_t rows = lengths_[static_cast<size_t>(request)];
+  std::vector<SpikeRow> spikes;
+  if (rows == 0) return spikes;
+  std::mt19937_64 random(mix64(mix64(seed_ ^ kSpikeStream) + static_cast<uint64_t>(request)));
+  const std::vector<int64_t> chosen = edge_rows(rows, options, problem_.page_size, most, random);
+  const double target = std::log(8.0 * static_cast<double>(rows));
   const auto bytes = static_cast<size_t>(row_bytes(problem_.kv_dtype));
   std::array<uint16_t, kHeadDim> values;
+  int64_t turn = static_cast<int64_t>(random() % static_cast<uint64_t>(problem_.nhead));
+  for (const int64_t n : chosen) {
+    const int64_t pool_row = row_offset(p, request, n) / p.kv_row_stride;
+    SpikeRow spike{pool_row, request, n, 0, turn % problem_.nhead, std::vector<uint8_t>(bytes)};
+    spike.t = turn / problem_.nhead % problem_.q_len;
+    if (n >= visible_rows(rows, problem_.q_len, spike.t)) spike.t = problem_.q_len - 1;
+    ++turn;
+    fill_base_row(seed_, pool_row, values.data());
+    const uint16_t* q =
+        p.q + (request * problem_.q_len + spike.t) * q_token_stride_ + spike.head * q_head_stride_;
+    aim_at_query(q, p.softmax_scale, target, values.data());
+    store_row(problem_.kv_dtype, values.data(), spike.bytes.data());
+    spikes.push_back(std::move(spike));
+  }
+  return spikes;
+}
+
+void Workload::make_spikes(const WorkloadOptions& options) {
   const int64_t share = std::max(kMaxSpikes / problem_.batch, kMinSpikesPerRequest);
   const auto most = static_cast<size_t>(
       std::min<int64_t>(kMaxSpikesPerHead * problem_.nhead * problem_.q_len, share));
-  for (int64_t b = 0; b < problem_.batch; ++b) {
-    const int64_t rows = lengths_[static_cast<size_t>(b)];
-    if (rows == 0) continue;
-    const std::vector<int64_t> chosen = edge_rows(rows, options, problem_.page_size, most, random);
-    const double target = std::log(8.0 * static_cast<double>(rows));
-    int64_t turn = static_cast<int64_t>(random() % static_cast<uint64_t>(problem_.nhead));
-    for (const int64_t n : chosen) {
-      const int64_t pool_row = row_offset(p, b, n) / p.kv_row_stride;
-      if (!taken.insert(pool_row).second) continue;
-      SpikeRow spike{pool_row, b, n, 0, turn % problem_.nhead, std::vector<uint8_t>(bytes)};
-      spike.t = turn / problem_.nhead % problem_.q_len;
-      if (n >= visible_rows(rows, problem_.q_len, spike.t)) spike.t = problem_.q_len - 1;
-      ++turn;
-      fill_base_row(seed_, pool_row, values.data());
-      const uint16_t* q =
-          p.q + (b * problem_.q_len + spike.t) * q_token_stride_ + spike.head * q_head_stride_;
-      aim_at_query(q, p.softmax_scale, target, values.data());
-      store_row(problem_.kv_dtype, values.data(), spike.bytes.data());
-      spikes_.push_back(std::move(spike));
+  std::vector<std::vector<SpikeRow>> made(static_cast<size_t>(problem_.batch));
+  parallel_for(problem_.batch,
+               [&](int64_t b) { made[static_cast<size_t>(b)] = spikes_of(b, most, options); });
+  // A shared row is spiked once, for the first request of its group.
+  std::unordered_set<int64_t> taken;
+  for (std::vector<SpikeRow>& of_request : made) {
+    for (SpikeRow& spike : of_request) {
+      if (taken.insert(spike.pool_row).second) spikes_.push_back(std::move(spike));
     }
   }
 }

@@ -67,10 +67,7 @@ double default_time_us(const DefaultCosts& costs,
   const auto walk = static_cast<double>(std::min(walked, shape.rows));
   const double doublings =
       costs.far_bytes > 0 ? std::max(0.0, std::log2(shape.bytes / costs.far_bytes)) : 0;
-  // Two workgroups of one team that share a compute unit are no faster while others idle: 67
-  // requests in 134 of 264 places took 25 % longer than in 201.
-  const double row_us =
-      std::max(kernel.row_us, kernel.full_row_us) * (1 + doublings * costs.far_row_growth);
+  const double row_us = kernel.row_us * (1 + doublings * costs.far_row_growth);
   const double memory_us = kernel.memory_row_us * (1 + doublings * costs.far_memory_growth) *
                            shape.row_share / static_cast<double>(shape.sharers);
   const auto wave_us = [&](int64_t workgroups) {

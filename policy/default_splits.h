@@ -4,7 +4,7 @@
 // does not fit twice.
 //
 //   time_us  begin + waves x walk + (waves - 1) x wave + merge
-//   walk     rows of the longest split x max(row_us, full_row_us, busy share x memory_row_us /
+//   walk     rows of the longest split x max(row_us, busy share x memory_row_us /
 //            sharers): a workgroup is bound by its own loop, all together by memory, of which those
 //            with the same rows read one copy
 //            Rows in use above far_bytes come slower.

@@ -13,7 +13,8 @@
 
 namespace mla::tools {
 
-// One thing to measure. Legs are interleaved: every round times each leg once, in rotated order.
+// One thing to measure. Legs are interleaved: every round times each leg once, in the order of
+// leg_at().
 struct BenchLeg {
   std::string label;  // "highway", "bf16", "default", ...
   Device* device = nullptr;

@@ -21,6 +21,8 @@ namespace {
 constexpr double kReferenceMacs = 1e8;
 constexpr int64_t kMinReferenceRows = 4;
 constexpr int64_t kMaxReferenceRows = 64;
+// References of fewer rows took long and are small: they are kept for the problem's crossing.
+constexpr int64_t kKeptReferenceRows = 24;
 
 int64_t reference_rows(const Workload& workload) {
   const double row_macs =
@@ -83,7 +85,7 @@ Outcome LiveSource::select(const Problem& problem, uint64_t seed) {
     options.seed = seed;
     options.with_pool = device_->reads_host_pool();
     workload_ = std::make_shared<Workload>(problem, options);
-    reference_ = reference_sample(*workload_, reference_rows(*workload_), seed);
+    reference_ = reference(problem, seed);
     loaded_ = device_->load(workload_);
   } catch (const std::bad_alloc&) {
     return {OutcomeKind::kOutOfMemory, "no host memory for the inputs"};
@@ -92,6 +94,17 @@ Outcome LiveSource::select(const Problem& problem, uint64_t seed) {
     return {OutcomeKind::kOutOfMemory, error.what()};
   }
   return {};
+}
+
+std::vector<ReferenceRow> LiveSource::reference(const Problem& problem, uint64_t seed) {
+  if (kept_seed_ != seed) kept_references_.clear();
+  kept_seed_ = seed;
+  const auto found = kept_references_.find(problem);
+  if (found != kept_references_.end()) return found->second;
+  const int64_t rows = reference_rows(*workload_);
+  std::vector<ReferenceRow> reference = reference_sample(*workload_, rows, seed);
+  if (rows < kKeptReferenceRows) kept_references_.emplace(problem, reference);
+  return reference;
 }
 
 Outcome LiveSource::admit(const KernelConfig& config, bool first) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "kernels/device.h"
@@ -37,11 +38,15 @@ class LiveSource : public CandidateSource {
   Outcome check_first();
   Outcome check_other();
   void warm_up(const KernelConfig& config);
+  // Of the current workload.
+  std::vector<ReferenceRow> reference(const Problem& problem, uint64_t seed);
 
   std::unique_ptr<Device> device_;
   std::shared_ptr<const Workload> workload_;
   std::unique_ptr<LoadedProblem> loaded_;
   std::vector<ReferenceRow> reference_;
+  std::unordered_map<Problem, std::vector<ReferenceRow>> kept_references_;  // of kept_seed_
+  uint64_t kept_seed_ = 0;
   bool has_expected_ = false;                 // the first was admitted
   bool kept_on_device_ = false;               // and others are compared there
   std::vector<uint16_t> out_, expected_out_;  // [tokens, nhead, 512] bf16; expected: of the first

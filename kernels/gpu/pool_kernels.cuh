@@ -4,18 +4,14 @@
 
 #include <cstdint>
 
+#include "kernels/decode_params.h"
 #include "kernels/hip/hip_runtime.cuh"
-#include "kernels/problem.h"
 
 namespace mla::gpu {
 
-// The rows of fill_base_row and store_row (workload.h) in the pool rows that `rows` names.
-hipError_t fill_rows(uint64_t seed,
-                     const int64_t* rows,
-                     int64_t count,
-                     KvDtype dtype,
-                     void* pool,
-                     hipStream_t stream);
+// The rows of fill_base_row and store_row (workload.h) in every cached row of all requests. `p`:
+// with the tables on the device; its strides are those of a pool of rows one after the other.
+hipError_t fill_requests(uint64_t seed, const DecodeParams& p, void* pool, hipStream_t stream);
 
 // source: [count][row_bytes], a multiple of 4, to the pool rows that `rows` names.
 hipError_t scatter_rows(const void* source,

@@ -26,9 +26,8 @@ __device__ Element to_element(uint16_t bf16) {
 // One hash makes four elements. The multiplication and the subtraction are rounded one by one, as
 // on a host without fused multiply-add.
 template <class Element>
-__global__ void fill_kernel(uint64_t seed, const int64_t* rows, Element* pool) {
+__device__ void fill_row(uint64_t seed, int64_t row, Element* pool) {
   constexpr float kStep = 2 * 1.7320508f / 65535;
-  const int64_t row = rows[blockIdx.x];
   const uint64_t row_seed = mix64(seed ^ mix64(static_cast<uint64_t>(row)));
   for (int quad = threadIdx.x; quad < kQuads; quad += blockDim.x) {
     const uint64_t hash = mix64(row_seed + static_cast<uint64_t>(4 * quad));
@@ -37,6 +36,16 @@ __global__ void fill_kernel(uint64_t seed, const int64_t* rows, Element* pool) {
       const uint16_t value = to_bf16(__fadd_rn(__fmul_rn(level, kStep), -1.7320508f));
       pool[row * kHeadDim + 4 * quad + i] = to_element<Element>(value);
     }
+  }
+}
+
+// Requests along y, their rows along x. A row that several of them share is written by each.
+template <class Element>
+__global__ void fill_kernel(uint64_t seed, const DecodeParams p, Element* pool) {
+  const auto request = static_cast<int64_t>(blockIdx.y);
+  const int64_t rows = request_rows(p, request);
+  for (int64_t n = blockIdx.x; n < rows; n += gridDim.x) {
+    fill_row(seed, row_offset(p, request, n) / kHeadDim, pool);
   }
 }
 
@@ -89,18 +98,14 @@ __global__ void read_kernel(const uint4* data, int64_t count, int repeats, uint4
 
 }  // namespace
 
-hipError_t fill_rows(uint64_t seed,
-                     const int64_t* rows,
-                     int64_t count,
-                     KvDtype dtype,
-                     void* pool,
-                     hipStream_t stream) {
-  if (count == 0) return hipSuccess;
-  const dim3 grid(static_cast<unsigned>(count));
-  if (dtype == KvDtype::kFp8) {
-    fill_kernel<<<grid, kQuads, 0, stream>>>(seed, rows, static_cast<uint8_t*>(pool));
+hipError_t fill_requests(uint64_t seed, const DecodeParams& p, void* pool, hipStream_t stream) {
+  constexpr unsigned kWorkgroups = 1 << 16;  // of all requests
+  const auto batch = static_cast<unsigned>(p.batch);
+  const dim3 grid((kWorkgroups + batch - 1) / batch, batch);
+  if (p.kv_dtype == KvDtype::kFp8) {
+    fill_kernel<<<grid, kQuads, 0, stream>>>(seed, p, static_cast<uint8_t*>(pool));
   } else {
-    fill_kernel<<<grid, kQuads, 0, stream>>>(seed, rows, static_cast<uint16_t*>(pool));
+    fill_kernel<<<grid, kQuads, 0, stream>>>(seed, p, static_cast<uint16_t*>(pool));
   }
   return hipGetLastError();
 }

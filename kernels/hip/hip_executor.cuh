@@ -12,6 +12,14 @@ namespace mla::hip {
 // Throws Error(kDevice) where the kernels cannot run on the device, which is the current one.
 void init_launcher(int ordinal, const DeviceInfo& info, gpu::Launcher* launcher);
 
+// What a problem has on the device.
+struct ProblemMemory {
+  DeviceMemory q, pool, indptr, indices, last_page_len;
+  DeviceMemory out, lse, workspace;
+  DeviceMemory kept_out, kept_lse, row_errors;
+  DeviceMemory spike_rows, spike_bytes;
+};
+
 class HipExecutor {
  public:
   // Throws Error(kDevice) as init_launcher() does, and where memory is missing.
@@ -26,10 +34,10 @@ class HipExecutor {
   // Device time of one replay behind a flush; waits for it.
   double time_cold_us(const Graph& graph);
 
-  // The largest buffers that a problem has given back, so that the next one need not allocate tens
+  // The largest buffers that problems have given back, so that the next one need not allocate tens
   // of gigabytes again. Empty where another problem holds them.
-  void lend(DeviceMemory* pool, DeviceMemory* workspace);
-  void take_back(DeviceMemory* pool, DeviceMemory* workspace);
+  void lend(ProblemMemory* memory);
+  void take_back(ProblemMemory* memory);
 
   // Queues a kernel that reads the bytes `repeats` times.
   void read(const void* data, int64_t bytes, int repeats = 1);
@@ -42,7 +50,7 @@ class HipExecutor {
   DeviceMemory flush_;
   int64_t flush_bytes_ = 0;
   DeviceMemory sink_;
-  DeviceMemory spare_pool_, spare_workspace_;
+  ProblemMemory spare_;
 };
 
 // Of a device that open_hip_device made; Error(kInternal) for another.

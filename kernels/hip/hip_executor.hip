@@ -2,6 +2,7 @@
 #include "kernels/hip/hip_executor.cuh"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/gpu/pool_kernels.cuh"
 
@@ -10,6 +11,22 @@ namespace {
 
 // Where the cache size is unknown.
 constexpr int64_t kAssumedCacheBytes = int64_t{256} << 20;
+
+using M = ProblemMemory;
+constexpr std::array kBuffers = {&M::q,
+                                 &M::pool,
+                                 &M::indptr,
+                                 &M::indices,
+                                 &M::last_page_len,
+                                 &M::out,
+                                 &M::lse,
+                                 &M::workspace,
+                                 &M::kept_out,
+                                 &M::kept_lse,
+                                 &M::row_errors,
+                                 &M::spike_rows,
+                                 &M::spike_bytes};
+static_assert(sizeof(M) == kBuffers.size() * sizeof(DeviceMemory));
 
 }  // namespace
 
@@ -37,14 +54,15 @@ void HipExecutor::read(const void* data, int64_t bytes, int repeats) {
         "read");
 }
 
-void HipExecutor::lend(DeviceMemory* pool, DeviceMemory* workspace) {
-  pool->swap(spare_pool_);
-  workspace->swap(spare_workspace_);
+void HipExecutor::lend(ProblemMemory* memory) {
+  for (DeviceMemory ProblemMemory::*buffer : kBuffers) (memory->*buffer).swap(spare_.*buffer);
 }
 
-void HipExecutor::take_back(DeviceMemory* pool, DeviceMemory* workspace) {
-  if (pool->capacity() > spare_pool_.capacity()) pool->swap(spare_pool_);
-  if (workspace->capacity() > spare_workspace_.capacity()) workspace->swap(spare_workspace_);
+void HipExecutor::take_back(ProblemMemory* memory) {
+  for (DeviceMemory ProblemMemory::*buffer : kBuffers) {
+    DeviceMemory& given = memory->*buffer;
+    if (given.capacity() > (spare_.*buffer).capacity()) given.swap(spare_.*buffer);
+  }
 }
 
 void HipExecutor::flush_caches() {

@@ -30,8 +30,6 @@ class HipProblem : public LoadedProblem {
 
  private:
   void fill_pool();
-  // Every row in use, request by request.
-  std::vector<int64_t> pool_rows() const;
   // Whether the configuration may run, and its captured launch.
   Outcome prepare(const KernelConfig& config, const Graph** graph);
   size_t workspace_size(int32_t splits) const;
@@ -42,9 +40,7 @@ class HipProblem : public LoadedProblem {
   DecodeParams params_;
   size_t out_bytes_ = 0;
   size_t lse_bytes_ = 0;
-  DeviceMemory q_, pool_, indptr_, indices_, last_page_len_;
-  DeviceMemory out_, lse_, workspace_;
-  DeviceMemory kept_out_, kept_lse_, row_errors_;
+  ProblemMemory memory_;
   std::map<KernelConfig, Graph> graphs_;
 };
 

@@ -15,7 +15,7 @@ constexpr int64_t kManySplits = 1000;
 
 DefaultCosts costs_of(double row_us, double memory_row_us) {
   DefaultCosts costs;
-  costs.kernels = {{{}, 1, 10, 5, row_us, row_us, memory_row_us, 0.3}};
+  costs.kernels = {{{}, 1, 10, 5, row_us, memory_row_us, 0.3}};
   costs.merge_us = 1;
   costs.late_us = 2;
   costs.beside_warps = 16;

@@ -52,6 +52,22 @@ BOOST_AUTO_TEST_CASE(a_nan_of_the_first_configuration_is_found_in_a_row_without_
   BOOST_TEST((source.admit(kDefault, true).kind == OutcomeKind::kNonFinite));
 }
 
+// Long problems are crossed after others were tuned, with the reference that they had.
+BOOST_AUTO_TEST_CASE(a_problem_that_is_selected_again_is_held_against_its_own_reference) {
+  const Problem problem = parse_problem("batch=1 nhead=2 seq_len=5000");
+  LiveSource source = faulty("wrong@splits=2");
+  for (int time = 0; time < 2; ++time) {
+    BOOST_REQUIRE(source.select(problem, 1).ok());
+    BOOST_TEST(source.admit(kDefault, true).ok());
+    BOOST_REQUIRE(source.select(kProblem, 1).ok());
+    BOOST_TEST(source.admit(kDefault, true).ok());
+  }
+  BOOST_REQUIRE(source.select(problem, 2).ok());
+  BOOST_TEST(source.admit(kDefault, true).ok());
+  BOOST_REQUIRE(source.select(problem, 1).ok());
+  BOOST_TEST((source.admit(kOther, true).kind == OutcomeKind::kWrong));
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_first_configuration_is_found_by_the_reference) {
   LiveSource source = faulty("wrong");
   BOOST_REQUIRE(source.select(parse_problem("batch=2 nhead=2 seq_len=20"), 1).ok());
