@@ -61,7 +61,7 @@ Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
     if (known.config != config) continue;
     *loss = known.loss;
     if (!above_noise(known.loss, known.error)) return Refusal::kNoisy;
-    return known.loss <= kLossBound ? Refusal::kNone : Refusal::kLoses;
+    return known.loss <= kCarriedLossBound ? Refusal::kNone : Refusal::kLoses;
   }
   return Refusal::kNotMeasured;
 }

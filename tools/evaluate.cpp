@@ -2,6 +2,7 @@
 #include "tools/evaluate.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 #include "policy/default_policy.h"
@@ -46,6 +47,7 @@ class Exhaustive {
       tuner::shuffle(&first, seed);
       if (first.size() > kExhaustiveConfigs) first.resize(kExhaustiveConfigs);
     }
+    measure_all({answer});  // likely among the fastest
     measure_all(first);
     if (!measured_.empty()) {
       const KernelConfig best = sorted().front().config;
@@ -79,8 +81,10 @@ class Exhaustive {
       const TimedRun run = source_.sample(config, {db::Phase::kSearch, kExhaustiveRung, i, 0});
       if (!run.outcome.ok()) return;
       times_us.push_back(run.time_us);
+      if (run.time_us > kHopeless * fastest_us_) break;
     }
     measured_.push_back({config, tuner::median(times_us)});
+    fastest_us_ = std::min(fastest_us_, measured_.back().time_us);
   }
 
   tuner::CandidateSource& source_;
@@ -88,6 +92,7 @@ class Exhaustive {
   std::vector<KernelConfig> listed_;
   std::unordered_set<KernelConfig> seen_;
   std::vector<Measured> measured_;
+  double fastest_us_ = std::numeric_limits<double>::infinity();
 };
 
 // The default first, as it is what outputs are checked against; each configuration once.

@@ -52,7 +52,7 @@ bool decided(const db::LossRecord& loss) {
 }
 
 bool holds(const db::LossRecord& loss) {
-  return loss.rounds > 0 && loss.loss <= policy::kLossBound;
+  return loss.rounds > 0 && loss.loss <= policy::kCarriedLossBound;
 }
 
 std::vector<KernelConfig> carried_to(const CrossPoint& at, const CrossPoint& from) {

@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <fstream>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "kernels/error.h"
@@ -87,6 +88,40 @@ BOOST_FIXTURE_TEST_CASE(regret_is_that_of_the_true_times, Fixture) {
   for (const KernelConfig& config : source.list(problem).configs)
     fastest_us = std::min(fastest_us, source.true_time_us(problem, config));
   BOOST_TEST(source.true_time_us(problem, evaluated.best) <= 1.005 * fastest_us);
+}
+
+namespace {
+
+// Counts the samples of the exhaustive search.
+class CountingSource : public tuner::AnalyticSource {
+ public:
+  CountingSource() : AnalyticSource(quiet()) {}
+  TimedRun sample(const KernelConfig& config, const tuner::SampleId& id) override {
+    if (id.rung == 1000) ++samples[config];
+    return AnalyticSource::sample(config, id);
+  }
+
+  std::unordered_map<KernelConfig, int> samples;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(only_the_hopeless_are_sampled_once, Fixture) {
+  CountingSource counting;
+  const Problem problem = shape(24);
+  store(problem, policy::DefaultPolicy(source.space())(problem), 0.02);
+  const policy::LookupTable table({path}, counting.space());
+  const EvaluatedShape evaluated =
+      evaluate_shape(counting, table, problem, fresh_rounds(), kNeverStop);
+  BOOST_TEST(evaluated.failure == "");
+  const double best_us = source.true_time_us(problem, evaluated.best);
+  int hopeless = 0;
+  for (const auto& [config, samples] : counting.samples) {
+    const double behind = source.true_time_us(problem, config) / best_us;
+    BOOST_TEST_REQUIRE((samples == kExhaustiveSamples || behind > kHopeless - 0.05));
+    hopeless += samples == 1 ? 1 : 0;
+  }
+  BOOST_TEST(hopeless > 10);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_answer_slower_than_the_default_is_counted, Fixture) {
