@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Guard point 2: which of the winners around a cell may be used inside it, as a pure function of
-// the evidence at its corners. A winner may where it is known to lose to the default at no corner, in
-// the form in which it is carried there (carried.h); an unmeasured loss counts as infinite.
+// the evidence at its corners. A winner may where it is known to lose to the default at no corner,
+// in the form in which it is carried there (carried.h); an unmeasured loss counts as infinite.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ inline constexpr float kLossBound = 0.005f;
 
 // The same of a winner at the corners of a cell that it is used in. What is a little slower at one
 // of them is slower at places inside: of 19 held-out shapes of an H200 that got a carried winner it
-// was behind the default at 5, by 1.3 % at one for certain, and two of those, that one too, had lost
-// at a corner, by less than 0.3 %. None of the others had.
+// was behind the default at 5, by 1.3 % at one for certain, and two of those, that one too, had
+// lost at a corner, by less than 0.3 %. None of the others had.
 inline constexpr float kCarriedLossBound = 0;
 
 // Standard error of the median of `rounds` paired ratios, from the median deviation of the
