@@ -60,7 +60,7 @@ Refusal loss_at(const Corner& corner, uint64_t config, float* loss) {
   for (const KnownLoss& known : corner.losses) {
     if (known.config != config) continue;
     *loss = known.loss;
-    if (!above_noise(known.loss, known.error)) return Refusal::kNoisy;
+    if (!above_noise(known.loss, known.error, kCarriedLossBound)) return Refusal::kNoisy;
     return known.loss <= kCarriedLossBound ? Refusal::kNone : Refusal::kLoses;
   }
   return Refusal::kNotMeasured;

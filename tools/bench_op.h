@@ -13,8 +13,7 @@
 
 namespace mla::tools {
 
-// One thing to measure. Legs are interleaved: every round times each leg once, in the order of
-// leg_at().
+// One thing to measure. Legs are interleaved: every round times each leg once, in rotated order.
 struct BenchLeg {
   std::string label;  // "highway", "bf16", "default", ...
   Device* device = nullptr;

@@ -81,7 +81,7 @@ class Exhaustive {
       const TimedRun run = source_.sample(config, {db::Phase::kSearch, kExhaustiveRung, i, 0});
       if (!run.outcome.ok()) return;
       times_us.push_back(run.time_us);
-      if (run.time_us > kHopeless * fastest_us_) break;
+      if (i == 0 && run.time_us > kHopeless * fastest_us_) break;
     }
     measured_.push_back({config, tuner::median(times_us)});
     fastest_us_ = std::min(fastest_us_, measured_.back().time_us);

@@ -17,8 +17,9 @@ namespace mla::tools {
 
 inline constexpr size_t kExhaustiveConfigs = 2000;  // measured a shape at most
 inline constexpr int kExhaustiveSamples = 3;        // of each, but for the hopeless
-// A sample this many times as slow as the fastest median so far is a configuration's last: two more
-// would not bring it among those that are timed again, and slow ones take most of the time.
+// A first sample this many times as slow as the fastest median so far is a configuration's last:
+// two more would not bring it among those that are timed again, and slow ones take most of the
+// time. (An interruption costs one of the many that are near the best.)
 inline constexpr double kHopeless = 1.5;
 inline constexpr size_t kRetimed = 8;  // fastest of them in paired rounds
 

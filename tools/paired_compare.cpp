@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "tools/term.h"
-#include "tuner/search.h"
 #include "tuner/stats.h"
 
 namespace mla::tools {
@@ -31,7 +30,8 @@ bool admit_all(tuner::CandidateSource& source,
   return true;
 }
 
-// One sample of every leg that still runs. False where it was cut; such a round does not count.
+// One sample of every leg that still runs, in an order that rotates with the round. False where it
+// was cut; such a round does not count.
 bool measure_round(tuner::CandidateSource& source,
                    int round,
                    const CompareOptions& options,
@@ -41,7 +41,7 @@ bool measure_round(tuner::CandidateSource& source,
   std::vector<double> sampled(count, 0);
   for (size_t position = 0; position < count; ++position) {
     if (out_of_time(options, stop)) return false;
-    const size_t index = tuner::leg_at(position, round, count);
+    const size_t index = (position + static_cast<size_t>(round)) % count;
     CompareLeg& leg = (*legs)[index];
     if (!leg.outcome.ok()) continue;
     const TimedRun sample = source.sample(

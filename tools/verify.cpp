@@ -9,7 +9,6 @@
 #include "policy/default_policy.h"
 #include "tools/results.h"
 #include "tuner/robust.h"
-#include "tuner/search.h"
 
 namespace mla::tools {
 namespace {
@@ -28,12 +27,13 @@ std::vector<db::RoundRecord> rounds_of(const Comparison& comparison) {
     db::RoundRecord& round = rounds.emplace_back();
     round.phase = db::Phase::kFinal;
     round.round = static_cast<int32_t>(i);
-    for (size_t position = 0; position < count; ++position) {
-      const size_t leg = tuner::leg_at(position, round.round, count);
+    for (size_t leg = 0; leg < count; ++leg) {
       const CompareLeg& from = comparison.legs[leg];
       const double time_us = from.times_us[i];
+      // Legs rotate by one a round.
+      const auto position = static_cast<int32_t>((leg + count - i % count) % count);
       round.samples.push_back({from.config,
-                               static_cast<int32_t>(position),
+                               position,
                                kRoles.at(leg),
                                time_us,
                                time_us > 0 ? OutcomeKind::kOk : from.outcome.kind});

@@ -40,15 +40,15 @@ double placebo_noise(const std::vector<db::RoundRecord>& rounds) {
 // Those that could be measured.
 bool all_decided(const std::vector<db::LossRecord>& losses) {
   return std::all_of(losses.begin(), losses.end(), [](const db::LossRecord& loss) {
-    return loss.rounds == 0 || decided(loss);
+    return loss.rounds == 0 || decided(loss, policy::kCarriedLossBound);
   });
 }
 
 }  // namespace
 
-bool decided(const db::LossRecord& loss) {
+bool decided(const db::LossRecord& loss, float bound) {
   const double error = policy::median_error(loss.placebo_noise, loss.rounds);
-  return loss.rounds > 0 && policy::above_noise(loss.loss, error);
+  return loss.rounds > 0 && policy::above_noise(loss.loss, error, bound);
 }
 
 bool holds(const db::LossRecord& loss) {
@@ -203,7 +203,11 @@ std::vector<db::LossRecord> measure_crossing(SourceMeter& meter,
     on_round(i);
   }
   std::vector<db::LossRecord> losses = judge_crossing(task.configs, rounds);
-  if (ended) std::erase_if(losses, [](const db::LossRecord& loss) { return !decided(loss); });
+  if (ended) {
+    std::erase_if(losses, [](const db::LossRecord& loss) {
+      return !decided(loss, policy::kCarriedLossBound);
+    });
+  }
   if (store != nullptr) store->save_losses(point.tuning_id, losses);
   return losses;
 }

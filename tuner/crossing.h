@@ -56,9 +56,9 @@ std::vector<CrossTask> plan_crossing(
     const Space& space,
     const std::function<bool(size_t point, const KernelConfig& config)>& known);
 
-// Whether it was measured, and well enough to be compared with the bound (policy/selection.h).
-bool decided(const db::LossRecord& loss);
-// Whether it is within the bound, as far as anyone can tell.
+// Whether it was measured, and well enough to be compared with a bound (policy/selection.h).
+bool decided(const db::LossRecord& loss, float bound);
+// Whether it is within the bound of carried winners, as far as anyone can tell.
 bool holds(const db::LossRecord& loss);
 
 // The losses that the rounds show. A configuration without a whole set of rounds has 0 of them.

@@ -21,7 +21,8 @@ namespace {
 constexpr double kReferenceMacs = 1e8;
 constexpr int64_t kMinReferenceRows = 4;
 constexpr int64_t kMaxReferenceRows = 64;
-// References of fewer rows took long and are small: they are kept for the problem's crossing.
+// References of fewer rows took long and are small, 100 KB at most: they are kept for the problem's
+// crossing.
 constexpr int64_t kKeptReferenceRows = 24;
 
 int64_t reference_rows(const Workload& workload) {

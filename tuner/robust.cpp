@@ -30,7 +30,7 @@ std::optional<double> time_ratio(const RobustPoint& at,
   if (at.point.wins && config == at.point.config) return 1 / (1 + at.point.gain);
   for (const db::LossRecord& loss : at.losses) {
     if (loss.config != config) continue;
-    return decided(loss) ? 1 + loss.loss : kUnusable;
+    return decided(loss, policy::kLossBound) ? 1 + loss.loss : kUnusable;
   }
   if (space.violation(at.point.problem, config)) return kUnusable;
   return std::nullopt;

@@ -94,10 +94,7 @@ size_t leg_at(size_t position, int round, size_t legs) {
   // Short rounds rotate by one leg; long ones by a third, so that three rounds place every leg in
   // each third once and a drift within the round weighs on all alike.
   const size_t step = legs <= 8 ? 1 : legs / kRungRounds + 1;
-  // Every other round backwards: a kernel is up to 3 us faster behind one that shares its code, so
-  // that a leg must not always have the same one before it.
-  const size_t place = round % 2 == 0 ? position : legs - position;
-  return (place + static_cast<size_t>(round) * step) % legs;
+  return (position + static_cast<size_t>(round) * step) % legs;
 }
 
 int64_t planned_search_samples(size_t population, size_t references) {

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_noise_leaves_open_gets_more_rounds) {
     for (const db::TuningSummary& summary : store.summaries())
       for (const db::LossRecord& loss : store.load_losses(summary.tuning_id)) {
         rounds.push_back(loss.rounds);
-        BOOST_TEST((decided(loss) || loss.rounds == kMostCrossRounds));
+        BOOST_TEST((decided(loss, policy::kCarriedLossBound) || loss.rounds == kMostCrossRounds));
       }
     BOOST_TEST_REQUIRE(!rounds.empty());
     for (const int32_t count : rounds)
@@ -190,12 +190,15 @@ BOOST_AUTO_TEST_CASE(a_loss_is_decided_where_its_error_does_not_reach_across_the
   for (const auto& [measured, is_decided] :
        {std::pair(-0.03, true), {-0.004, false}, {0.005, false}, {0.014, false}, {0.016, true}}) {
     loss.loss = measured;
-    BOOST_TEST(decided(loss) == is_decided, measured);
+    BOOST_TEST(decided(loss, 0.005f) == is_decided, measured);
   }
+  loss.loss = 0.012;
+  BOOST_TEST(decided(loss, 0));
+  BOOST_TEST(!decided(loss, 0.005f));
   loss.placebo_noise = 0.01;  // 0.48 %
-  BOOST_TEST(decided(loss));
+  BOOST_TEST(decided(loss, 0.005f));
   loss.rounds = 0;
-  BOOST_TEST(!decided(loss));
+  BOOST_TEST(!decided(loss, 0.005f));
 }
 
 BOOST_AUTO_TEST_CASE(a_later_session_is_measured_against_the_shapes_of_an_earlier_one) {

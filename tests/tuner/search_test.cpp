@@ -111,21 +111,6 @@ BOOST_AUTO_TEST_CASE(every_round_runs_every_leg_once_in_another_place) {
   }
 }
 
-// The order once only rotated, and a default whose kernel no other leg had always came behind the
-// same one: it ran from memory, the others from the instruction cache.
-BOOST_AUTO_TEST_CASE(a_leg_comes_behind_both_of_its_neighbours) {
-  for (const size_t legs : {3, 4, 5, 12}) {
-    for (size_t leg = 0; leg < legs; ++leg) {
-      std::set<size_t> before;
-      for (int round = 0; round < 4; ++round)
-        for (size_t position = 1; position < legs; ++position)
-          if (leg_at(position, round, legs) == leg)
-            before.insert(leg_at(position - 1, round, legs));
-      BOOST_TEST(before.size() == 2);
-    }
-  }
-}
-
 BOOST_AUTO_TEST_CASE(a_shuffle_is_a_permutation_that_follows_from_its_seed) {
   std::vector<KernelConfig> sorted;
   for (int i = 1; i <= 20; ++i) sorted.push_back(config_of(i));
