@@ -100,4 +100,16 @@ bool waves_or_trips_differ(const Space& space,
   return apart(there.waves, here.waves) || apart(there.trips, here.trips);
 }
 
+double walk_growth(const Space& space,
+                   const Problem& measured,
+                   const KernelConfig& measured_config,
+                   const Problem& problem,
+                   const KernelConfig& config) noexcept {
+  const auto walk = [&space](const Problem& at, const KernelConfig& launched) {
+    const ResourceUse use = space.use(at, launched);
+    return static_cast<double>(std::max<int64_t>(1, use.waves * use.trips) * launched.tile_n);
+  };
+  return walk(problem, config) / walk(measured, measured_config);
+}
+
 }  // namespace mla::policy

@@ -65,5 +65,12 @@ bool waves_or_trips_differ(const Space& space,
                            const KernelConfig& measured_config,
                            const Problem& problem,
                            const KernelConfig& config) noexcept;
+// What the longest way through all waves is over its length at `measured`. The blocks of a split
+// come in whole numbers, so that a row more may make it a quarter longer.
+double walk_growth(const Space& space,
+                   const Problem& measured,
+                   const KernelConfig& measured_config,
+                   const Problem& problem,
+                   const KernelConfig& config) noexcept;
 
 }  // namespace mla::policy

@@ -86,6 +86,18 @@ constexpr bool in_order() {
 static_assert(in_order());
 
 constexpr const char* kWaveEdge = "just past a full wave of workgroups, not measured here";
+constexpr const char* kOtherKernel =
+    "the default here has another kernel than at the tuned length of this bucket";
+constexpr const char* kLongerWalk =
+    "its walk grows more than the default's from the tuned length of this bucket";
+
+// Of what a gain was measured against, but for splits and the merge.
+bool same_kernel(const KernelConfig& a, KernelConfig b) noexcept {
+  b.splits = a.splits;
+  b.stage2_tiles = a.stage2_tiles;
+  b.stage2_warps = a.stage2_warps;
+  return a == b;
+}
 
 // Why no tuned shape around this one is asked.
 constexpr const char* reason(Refusal refusal) {
@@ -187,9 +199,19 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
                                     const ShapeEntry& entry) const noexcept {
   const RulingRow& ruling = kRulings[entry.ruling];
   if (!ruling.carries) return default_in_range(problem, ruling.bucket_reason);
-  const KernelConfig config = ruling.wins ? unpack_config(entry.config) : untuned(problem);
-  if (ruling.wins && past_wave_edge(space_.device(), problem, config)) {
-    return default_in_range(problem, kWaveEdge);
+  const KernelConfig usual = untuned(problem);
+  const KernelConfig config = ruling.wins ? unpack_config(entry.config) : usual;
+  if (ruling.wins) {
+    Problem tuned = problem;
+    tuned.seq_len = entry.tuned_length;
+    const KernelConfig usual_there = untuned(tuned);
+    if (past_wave_edge(space_.device(), problem, config))
+      return default_in_range(problem, kWaveEdge);
+    if (!same_kernel(usual_there, usual)) return default_in_range(problem, kOtherKernel);
+    const double winner_growth = walk_growth(space_, tuned, config, problem, config);
+    const double default_growth = walk_growth(space_, tuned, usual_there, problem, usual);
+    if (winner_growth > default_growth * (1 + entry.gain / 2))
+      return default_in_range(problem, kLongerWalk);
   }
   return {.config = config,
           .source = Source::kBucketed,

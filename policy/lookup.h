@@ -48,10 +48,11 @@ struct Answer {
 // An immutable table: loaded once, then read by any number of threads.
 //
 // Order: exact key, bucket key, cell between tuned shapes, default. Of several rows with one exact
-// key the last file's count. A bucket answers only where all its tuned lengths agree on one winner;
-// a cell with a winner that holds at all its corners (selection.h) where batch, length, waves and
-// trips are near the nearest of them. Neither does just past a full wave (wave_edge.h). An unknown
-// length has a key of its own.
+// key the last file's count. A bucket answers only where all its tuned lengths agree on one winner,
+// the default has the kernel that it has there, and the winner's walk grows no more from there than
+// the default's; a cell with a winner that holds at all its corners (selection.h) where batch,
+// length, waves and trips are near the nearest of them. Neither does just past a full wave
+// (wave_edge.h). An unknown length has a key of its own.
 class LookupTable {
  public:
   // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file

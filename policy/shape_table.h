@@ -30,7 +30,10 @@ struct ShapeEntry {
   ShapeKey key = kNoKey;
   uint64_t config = 0;  // pack_config()
   float gain = 0;
-  float expected_us = 0;
+  union {
+    float expected_us = 0;  // under an exact or robust key
+    int32_t tuned_length;   // under a bucket key: of the row that speaks for it
+  };
   uint64_t ruling : 8 = 0;
   uint64_t database : 8 = 0;    // index into the list of opened files
   uint64_t winner_id : 48 = 0;  // row id there; 0: none, or too large to be kept

@@ -22,20 +22,26 @@ bool agree(const ShapeEntry& a, const ShapeEntry& b) {
   return advice(a) == advice(b) && (advice(a) != Ruling::kWinner || a.config == b.config);
 }
 
-// The entry for rows that share `key`: the one with the least gain speaks for all.
+// Of rows that share a key the one with the least gain speaks for all.
+template <typename Iterator>
+Iterator speaker(Iterator first, Iterator last) {
+  return std::min_element(first, last, [](const TunedRow& a, const TunedRow& b) {
+    return a.entry.gain < b.entry.gain;
+  });
+}
+
+// The entry for rows that share `key`.
 template <typename Iterator>
 ShapeEntry merge(ShapeKey key, Iterator first, Iterator last) {
-  ShapeEntry merged = first->entry;
-  for (Iterator row = first + 1; row != last; ++row) {
+  ShapeEntry merged = speaker(first, last)->entry;
+  for (Iterator row = first; row != last; ++row) {
     if (!agree(merged, row->entry)) {
       merged = {};
       merged.ruling = static_cast<uint8_t>(Ruling::kDisagree);
       break;
     }
     // Caution adds up: one row to verify again marks them all.
-    const uint64_t caution = std::max<uint64_t>(merged.ruling, row->entry.ruling);
-    if (row->entry.gain < merged.gain) merged = row->entry;
-    merged.ruling = caution;
+    merged.ruling = std::max<uint64_t>(merged.ruling, row->entry.ruling);
   }
   merged.key = key;
   return merged;
@@ -192,7 +198,10 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
       rows,
       [](const TunedRow& row) { return row.bucket; },
       [&](auto first, auto last) {
-        if (first->bucket != kNoKey) loaded.entries.push_back(merge(first->bucket, first, last));
+        if (first->bucket == kNoKey) return;
+        ShapeEntry& entry = loaded.entries.emplace_back(merge(first->bucket, first, last));
+        const Evidence& evidence = read.evidence[speaker(first, last)->evidence];
+        entry.tuned_length = static_cast<int32_t>(evidence.seq_len);
       });
   return loaded;
 }
