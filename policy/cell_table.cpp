@@ -100,16 +100,15 @@ bool waves_or_trips_differ(const Space& space,
   return apart(there.waves, here.waves) || apart(there.trips, here.trips);
 }
 
-double walk_growth(const Space& space,
-                   const Problem& measured,
-                   const KernelConfig& measured_config,
-                   const Problem& problem,
-                   const KernelConfig& config) noexcept {
-  const auto walk = [&space](const Problem& at, const KernelConfig& launched) {
-    const ResourceUse use = space.use(at, launched);
+double walk_ratio(const Space& space,
+                  const Problem& problem,
+                  const KernelConfig& config,
+                  const KernelConfig& default_config) noexcept {
+  const auto walk = [&](const KernelConfig& launched) {
+    const ResourceUse use = space.use(problem, launched);
     return static_cast<double>(std::max<int64_t>(1, use.waves * use.trips) * launched.tile_n);
   };
-  return walk(problem, config) / walk(measured, measured_config);
+  return walk(config) / walk(default_config);
 }
 
 }  // namespace mla::policy

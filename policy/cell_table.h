@@ -65,12 +65,13 @@ bool waves_or_trips_differ(const Space& space,
                            const KernelConfig& measured_config,
                            const Problem& problem,
                            const KernelConfig& config) noexcept;
-// What the longest way through all waves is over its length at `measured`. The blocks of a split
-// come in whole numbers, so that a row more may make it a quarter longer.
-double walk_growth(const Space& space,
-                   const Problem& measured,
-                   const KernelConfig& measured_config,
-                   const Problem& problem,
-                   const KernelConfig& config) noexcept;
+
+// The rows that the longest workgroup of every wave walks, over those of the default. Blocks of a
+// split come in whole numbers: a row more than they hold may make the walk of one a quarter longer
+// and leave the other's what it was.
+double walk_ratio(const Space& space,
+                  const Problem& problem,
+                  const KernelConfig& config,
+                  const KernelConfig& default_config) noexcept;
 
 }  // namespace mla::policy

@@ -2,11 +2,12 @@
 #include "policy/lookup.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "kernels/shape_key.h"
 #include "policy/carried.h"
 #include "policy/default_splits.h"
+#include "policy/rulings.h"
+#include "policy/selection.h"
 #include "policy/shape_table.h"
 #include "policy/table_loader.h"
 #include "policy/wave_edge.h"
@@ -14,89 +15,26 @@
 namespace mla::policy {
 namespace {
 
-// What an entry's ruling means for the answer.
-struct RulingRow {
-  Ruling ruling;
-  bool wins;     // the entry's configuration is answered, else the default
-  bool advises;  // the answer counts as exact
-  bool carries;  // and as bucketed, at other lengths of the bucket
-  const char* exact_reason;
-  const char* bucket_reason;
-  const char* robust_reason;
-};
-constexpr RulingRow kRulings[] = {
-    {Ruling::kWinner,
-     true,
-     true,
-     true,
-     "tuned at this very shape",
-     "tuned at a length of this bucket",
-     "of least worst-case regret over the lengths it was measured at"},
-    {Ruling::kVerifyAgain,
-     true,
-     true,
-     false,
-     "tuned at this very shape in another environment: verify again",
-     "the tuned lengths of this bucket have to be verified again",
-     "the plan for unknown lengths has to be verified again"},
-    {Ruling::kDefaultBest,
-     false,
-     true,
-     true,
-     "default is best here",
-     "default is best here",
-     "default is best over the lengths measured"},
-    {Ruling::kUndecided,
-     false,
-     true,
-     true,
-     "no candidate was certain to beat the default here",
-     "no candidate was certain to beat the default here",
-     "default is best over the lengths measured"},
-    {Ruling::kDemoted,
-     false,
-     false,
-     false,
-     "demoted: the winner no longer holds here",
-     "demoted: the winner of this bucket no longer holds",
-     "demoted: the plan for unknown lengths no longer holds"},
-    {Ruling::kFailed,
-     false,
-     false,
-     false,
-     "this shape could not be measured",
-     "the tuned lengths of this bucket could not be measured",
-     "unknown lengths could not be measured"},
-    {Ruling::kDisagree,
-     false,
-     false,
-     false,
-     "tuned rows of this shape disagree",
-     "tuned lengths of this bucket disagree",
-     "plans for unknown lengths disagree"},
-};
-
-// Entries are rulings by number.
-constexpr bool in_order() {
-  for (size_t i = 0; i < std::size(kRulings); ++i) {
-    if (static_cast<size_t>(kRulings[i].ruling) != i) return false;
-  }
-  return std::size(kRulings) == static_cast<size_t>(Ruling::kDisagree) + 1;
-}
-static_assert(in_order());
-
 constexpr const char* kWaveEdge = "just past a full wave of workgroups, not measured here";
 constexpr const char* kOtherKernel =
     "the default here has another kernel than at the tuned length of this bucket";
+constexpr const char* kOtherGroups =
+    "the winner of this bucket has other row groups than the default";
+constexpr const char* kSmallGain = "the winners around this shape gain too little where measured";
 constexpr const char* kLongerWalk =
-    "its walk grows more than the default's from the tuned length of this bucket";
+    "a longer walk against the default's than where it was measured";
 
-// Of what a gain was measured against, but for splits and the merge.
+// All but the splits and the merge.
 bool same_kernel(const KernelConfig& a, KernelConfig b) noexcept {
   b.splits = a.splits;
   b.stage2_tiles = a.stage2_tiles;
   b.stage2_warps = a.stage2_warps;
   return a == b;
+}
+
+// Whether what a winner walks longer than it did takes more than half of its gain.
+bool walks_longer(double ratio, double measured_ratio, float gain) noexcept {
+  return ratio > measured_ratio * (1 + gain / 2);
 }
 
 // Why no tuned shape around this one is asked.
@@ -112,6 +50,8 @@ constexpr const char* reason(Refusal refusal) {
       return "the winners around this shape lose to the default at a neighbour";
     case Refusal::kNoisy:
       return "the winners around this shape are within the noise of their measurement";
+    case Refusal::kSmallGain:
+      return kSmallGain;
     case Refusal::kNotMeasured:
       return "the winners around this shape were not measured at their neighbours";
   }
@@ -202,15 +142,17 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
   const KernelConfig usual = untuned(problem);
   const KernelConfig config = ruling.wins ? unpack_config(entry.config) : usual;
   if (ruling.wins) {
+    if (past_wave_edge(space_.device(), problem, config))
+      return default_in_range(problem, kWaveEdge);
+    if (entry.gain < kLeastCarriedGain) return default_in_range(problem, kSmallGain);
     Problem tuned = problem;
     tuned.seq_len = entry.tuned_length;
     const KernelConfig usual_there = untuned(tuned);
-    if (past_wave_edge(space_.device(), problem, config))
-      return default_in_range(problem, kWaveEdge);
     if (!same_kernel(usual_there, usual)) return default_in_range(problem, kOtherKernel);
-    const double winner_growth = walk_growth(space_, tuned, config, problem, config);
-    const double default_growth = walk_growth(space_, tuned, usual_there, problem, usual);
-    if (winner_growth > default_growth * (1 + entry.gain / 2))
+    if (config.group_rows != usual.group_rows) return default_in_range(problem, kOtherGroups);
+    if (walks_longer(walk_ratio(space_, problem, config, usual),
+                     walk_ratio(space_, tuned, config, usual_there),
+                     entry.gain))
       return default_in_range(problem, kLongerWalk);
   }
   return {.config = config,
@@ -230,14 +172,20 @@ Answer LookupTable::interpolated_answer(const Problem& problem,
   for (const ShapeEntry& entry : cells_.candidates(cell)) {
     const bool wins = kRulings[entry.ruling].wins;
     const KernelConfig there = at_shape(unpack_config(entry.config), untuned(corner), corner);
-    KernelConfig config = untuned(problem);
-    if (wins) config = at_shape(unpack_config(entry.config), config, problem);
+    const KernelConfig usual = untuned(problem);
+    const KernelConfig config =
+        wins ? at_shape(unpack_config(entry.config), usual, problem) : usual;
     if (wins && past_wave_edge(space_.device(), problem, config)) {
       why = kWaveEdge;
       continue;
     }
     if (wins && waves_or_trips_differ(space_, corner, there, problem, config)) {
       why = "other waves or trips than at the nearest tuned shape";
+      continue;
+    }
+    if (wins &&
+        walks_longer(walk_ratio(space_, problem, config, usual), entry.walk_ratio, entry.gain)) {
+      why = kLongerWalk;
       continue;
     }
     return {.config = config,

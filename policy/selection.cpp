@@ -84,6 +84,7 @@ Refusal consider(const ShapeEntry& winner,
   candidate->key = kNoKey;
   candidate->gain = 1 / (1 + worst) - 1;
   candidate->expected_us = 0;
+  if (refusal == Refusal::kNone && candidate->gain < kLeastCarriedGain) return Refusal::kSmallGain;
   return refusal;
 }
 

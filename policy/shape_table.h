@@ -33,6 +33,7 @@ struct ShapeEntry {
   union {
     float expected_us = 0;  // under an exact or robust key
     int32_t tuned_length;   // under a bucket key: of the row that speaks for it
+    float walk_ratio;       // of a cell's winner: the most at its corners (cell_table.h)
   };
   uint64_t ruling : 8 = 0;
   uint64_t database : 8 = 0;    // index into the list of opened files

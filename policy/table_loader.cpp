@@ -100,33 +100,34 @@ bool before(const FileLoss& a, const FileLoss& b) {
   return std::tie(a.file, a.tuning_id) < std::tie(b.file, b.tuning_id);
 }
 
-// What a carried configuration asks of a shape.
-Problem problem_of(const TunedRow& row, int32_t batch) {
-  Problem problem;
-  problem.batch = batch;
-  problem.q_len = row.need.q_len;
-  problem.nhead = row.need.nhead;
-  return problem;
-}
-
 // `losses` are in the order of before().
 Corner make_corner(const TunedRow& row,
                    const Evidence& evidence,
                    const std::vector<FileLoss>& losses) {
-  Corner corner = {row.entry,
-                   problem_of(row, row.need.first_batch),
-                   evidence.default_config,
-                   evidence.error,
-                   evidence.carries,
-                   {}};
+  Corner corner = {
+      row.entry, evidence.problem, evidence.default_config, evidence.error, evidence.carries, {}};
   const FileLoss wanted = {row.entry.database, evidence.tuning_id, {}};
   const auto [first, last] = std::equal_range(losses.begin(), losses.end(), wanted, before);
   for (auto loss = first; loss != last; ++loss) corner.losses.push_back(loss->loss);
   return corner;
 }
 
+// At the corners of a cell, at all of which `carried` was measured.
+float most_walk_ratio(const Space& space,
+                      const std::vector<Corner>& corners,
+                      const KernelConfig& carried) {
+  double most = 0;
+  for (const Corner& corner : corners) {
+    const KernelConfig usual = unpack_config(corner.default_config);
+    const KernelConfig config = at_shape(carried, usual, corner.problem);
+    most = std::max(most, walk_ratio(space, corner.problem, config, usual));
+  }
+  return static_cast<float>(most);
+}
+
 // Adds what the cells answer and the splits that they need.
-void add_cells(const DefaultPolicy& default_policy,
+void add_cells(const Space& space,
+               const DefaultPolicy& default_policy,
                const std::vector<TunedRow>& rows,
                const std::vector<Evidence>& evidence,
                std::vector<FileLoss> losses,
@@ -139,7 +140,7 @@ void add_cells(const DefaultPolicy& default_policy,
   for (const TunedRow& row : rows) {
     const Evidence& of = evidence[row.evidence];
     if (of.family == kNoKey) continue;
-    points.push_back({of.family, row.need.first_batch, of.seq_len});
+    points.push_back({of.family, of.problem.batch, of.problem.seq_len});
     at.push_back(&row);
   }
   for_each_cell(points, [&](const GridCell& cell) {
@@ -147,7 +148,11 @@ void add_cells(const DefaultPolicy& default_policy,
     for (const size_t index : cell.corners) {
       corners.push_back(make_corner(*at[index], evidence[at[index]->evidence], losses));
     }
-    const Selection selection = select_between(corners);
+    Selection selection = select_between(corners);
+    for (ShapeEntry& entry : selection.candidates) {
+      if (is_winner(static_cast<Ruling>(entry.ruling)))
+        entry.walk_ratio = most_walk_ratio(space, corners, unpack_config(entry.config));
+    }
     loaded->cells.add(cell, selection);
     fingerprint->add(selection.candidates.size());
     for (const ShapeEntry& entry : selection.candidates) {
@@ -160,7 +165,8 @@ void add_cells(const DefaultPolicy& default_policy,
       const KernelConfig carried = unpack_config(entry.config);
       if (carried.splits == 0) continue;  // the default's, which the bound knows of itself
       // Of a number of workgroups, the smallest batch takes the most splits.
-      const Problem smallest = problem_of(corner, cell.first_batch);
+      Problem smallest = corners.front().problem;
+      smallest.batch = cell.first_batch;
       need.splits = at_shape(carried, default_policy(smallest), smallest).splits;
       loaded->needs.push_back(need);
     }
@@ -185,7 +191,8 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
     for (const uint64_t word : {row.entry.key, row.entry.config, uint64_t{row.entry.ruling}})
       fingerprint.add(word);
   }
-  add_cells(default_policy, rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
+  add_cells(
+      space, default_policy, rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
   merge_needs(&loaded.needs);
   loaded.fingerprint = fingerprint.value();
 
@@ -201,7 +208,7 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
         if (first->bucket == kNoKey) return;
         ShapeEntry& entry = loaded.entries.emplace_back(merge(first->bucket, first, last));
         const Evidence& evidence = read.evidence[speaker(first, last)->evidence];
-        entry.tuned_length = static_cast<int32_t>(evidence.seq_len);
+        entry.tuned_length = static_cast<int32_t>(evidence.problem.seq_len);
       });
   return loaded;
 }

@@ -54,7 +54,7 @@ bool make_row(const db::SnapshotRow& from,
                is_winner(kind) ? from.config.splits : 0};
   evidence->family = family_key(from.problem);
   evidence->tuning_id = from.tuning_id;
-  evidence->seq_len = from.problem.seq_len;
+  evidence->problem = from.problem;
   evidence->error = static_cast<float>(median_error(from.placebo_noise, from.rounds));
   evidence->carries = from.against_default && from.default_config == live_default &&
                       pack_config(live_default, &evidence->default_config);

@@ -16,7 +16,7 @@ struct Evidence {
   ShapeKey family = kNoKey;     // kNoKey for an unknown length
   uint64_t default_config = 0;  // pack_config() of the live default
   int64_t tuning_id = 0;
-  int64_t seq_len = 0;
+  Problem problem;
   float error = 0;      // Corner::error
   bool carries = true;  // Corner::carries
 };

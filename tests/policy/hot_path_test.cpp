@@ -28,7 +28,7 @@ struct Fixture {
     TunedDatabase database(path);
     database.add_winner(shape(16, 68000), "wait=partial");
     database.add_verdict(shape(8, 68000), mla::db::Verdict::kDefaultBest);
-    for (const int32_t batch : {40, 60}) database.add_winner(shape(batch, 68000), "splits=4");
+    for (const int32_t batch : {40, 60}) database.add_winner(shape(batch, 68000), "wait=partial");
     return {path};
   }
 
