@@ -32,9 +32,9 @@ bool same_kernel(const KernelConfig& a, KernelConfig b) noexcept {
   return a == b;
 }
 
-// Whether what a winner walks longer than it did takes more than half of its gain.
-bool walks_longer(double ratio, double measured_ratio, float gain) noexcept {
-  return ratio > measured_ratio * (1 + gain / 2);
+// Whether what a winner walks longer than it did may take all that it gains at least.
+bool walks_longer(double ratio, double measured_ratio) noexcept {
+  return ratio > measured_ratio * (1 + kLeastCarriedGain);
 }
 
 // Why no tuned shape around this one is asked.
@@ -151,8 +151,7 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
     if (!same_kernel(usual_there, usual)) return default_in_range(problem, kOtherKernel);
     if (config.group_rows != usual.group_rows) return default_in_range(problem, kOtherGroups);
     if (walks_longer(walk_ratio(space_, problem, config, usual),
-                     walk_ratio(space_, tuned, config, usual_there),
-                     entry.gain))
+                     walk_ratio(space_, tuned, config, usual_there)))
       return default_in_range(problem, kLongerWalk);
   }
   return {.config = config,
@@ -183,8 +182,7 @@ Answer LookupTable::interpolated_answer(const Problem& problem,
       why = "other waves or trips than at the nearest tuned shape";
       continue;
     }
-    if (wins &&
-        walks_longer(walk_ratio(space_, problem, config, usual), entry.walk_ratio, entry.gain)) {
+    if (wins && walks_longer(walk_ratio(space_, problem, config, usual), entry.walk_ratio)) {
       why = kLongerWalk;
       continue;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Guard point 2: which of the winners around a cell may be used inside it, as a pure function of
-// the evidence at its corners. A winner may where it is known to gain at every corner, in the form in
-// which it is carried there (carried.h); an unmeasured loss counts as infinite.
+// the evidence at its corners. A winner may where it is known to gain at every corner, in the form
+// in which it is carried there (carried.h); an unmeasured loss counts as infinite.
 #pragma once
 
 #include <algorithm>

@@ -32,7 +32,7 @@ struct ShapeEntry {
   float gain = 0;
   union {
     float expected_us = 0;  // under an exact or robust key
-    int32_t tuned_length;   // under a bucket key: of the row that speaks for it
+    int32_t tuned_length;   // under a bucket key: the shortest one
     float walk_ratio;       // of a cell's winner: the most at its corners (cell_table.h)
   };
   uint64_t ruling : 8 = 0;

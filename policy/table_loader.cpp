@@ -22,18 +22,13 @@ bool agree(const ShapeEntry& a, const ShapeEntry& b) {
   return advice(a) == advice(b) && (advice(a) != Ruling::kWinner || a.config == b.config);
 }
 
-// Of rows that share a key the one with the least gain speaks for all.
-template <typename Iterator>
-Iterator speaker(Iterator first, Iterator last) {
-  return std::min_element(first, last, [](const TunedRow& a, const TunedRow& b) {
-    return a.entry.gain < b.entry.gain;
-  });
-}
-
-// The entry for rows that share `key`.
+// The entry for rows that share `key`: the one with the least gain speaks for all.
 template <typename Iterator>
 ShapeEntry merge(ShapeKey key, Iterator first, Iterator last) {
-  ShapeEntry merged = speaker(first, last)->entry;
+  const auto gains_less = [](const TunedRow& a, const TunedRow& b) {
+    return a.entry.gain < b.entry.gain;
+  };
+  ShapeEntry merged = std::min_element(first, last, gains_less)->entry;
   for (Iterator row = first; row != last; ++row) {
     if (!agree(merged, row->entry)) {
       merged = {};
@@ -185,11 +180,13 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
   loaded.warnings = std::move(read.warnings);
   std::vector<TunedRow> rows = overlay(std::move(read.rows), &read.evidence);
   loaded.shapes = static_cast<int64_t>(rows.size());
-  Fingerprint fingerprint;  // neither of times nor of row ids: they change no launch
+  // Neither of times nor of row ids: they change no launch.
+  Fingerprint fingerprint;
   for (const TunedRow& row : rows) {
     loaded.needs.push_back(row.need);
     for (const uint64_t word : {row.entry.key, row.entry.config, uint64_t{row.entry.ruling}})
       fingerprint.add(word);
+    fingerprint.add(uint64_t{row.entry.gain >= kLeastCarriedGain});
   }
   add_cells(
       space, default_policy, rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
@@ -207,8 +204,8 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
       [&](auto first, auto last) {
         if (first->bucket == kNoKey) return;
         ShapeEntry& entry = loaded.entries.emplace_back(merge(first->bucket, first, last));
-        const Evidence& evidence = read.evidence[speaker(first, last)->evidence];
-        entry.tuned_length = static_cast<int32_t>(evidence.problem.seq_len);
+        const Evidence& shortest = read.evidence[first->evidence];
+        entry.tuned_length = static_cast<int32_t>(shortest.problem.seq_len);
       });
   return loaded;
 }
