@@ -20,6 +20,8 @@ constexpr const char* kOtherKernel =
     "the default here has another kernel than at the tuned length of this bucket";
 constexpr const char* kOtherGroups =
     "the winner of this bucket has other row groups than the default";
+constexpr const char* kSmallBucketGain = "the winner of this bucket gains too little";
+constexpr const char* kOtherDefault = "the winner of this bucket beat another default";
 constexpr const char* kSmallGain = "the winners around this shape gain too little where measured";
 constexpr const char* kLongerWalk =
     "a longer walk against the default's than where it was measured";
@@ -144,7 +146,8 @@ Answer LookupTable::bucketed_answer(const Problem& problem,
   if (ruling.wins) {
     if (past_wave_edge(space_.device(), problem, config))
       return default_in_range(problem, kWaveEdge);
-    if (entry.gain < kLeastCarriedGain) return default_in_range(problem, kSmallGain);
+    if (entry.gain < kLeastCarriedGain) return default_in_range(problem, kSmallBucketGain);
+    if (entry.tuned_length == 0) return default_in_range(problem, kOtherDefault);
     Problem tuned = problem;
     tuned.seq_len = entry.tuned_length;
     const KernelConfig usual_there = untuned(tuned);

@@ -49,10 +49,11 @@ struct Answer {
 //
 // Order: exact key, bucket key, cell between tuned shapes, default. Of several rows with one exact
 // key the last file's count. A bucket answers only where all its tuned lengths agree on one winner,
-// the default has the kernel that it has there, and the winner's walk grows no more from there than
-// the default's; a cell with a winner that holds at all its corners (selection.h) where batch,
-// length, waves and trips are near the nearest of them. Neither does just past a full wave
-// (wave_edge.h). An unknown length has a key of its own.
+// with the default's row groups, and the default has the kernel that it has there; a cell with a
+// winner that was measured at all its corners (selection.h), where batch, length, waves and trips
+// are near the nearest of them. Either only where that gains kLeastCarriedGain and its walk against
+// the default's is by no more than that longer than where it was measured, and not just past a full
+// wave (wave_edge.h). A bucket's refusal is final. An unknown length has a key of its own.
 class LookupTable {
  public:
   // Loads the databases in order; a later file's rows win over an earlier one's (overlay). A file

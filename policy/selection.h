@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Guard point 2: which of the winners around a cell may be used inside it, as a pure function of
-// the evidence at its corners. A winner may where it is known to gain at every corner, in the form
-// in which it is carried there (carried.h); an unmeasured loss counts as infinite.
+// the evidence at its corners. A winner may where it gains kLeastCarriedGain at every corner, in
+// the form in which it is carried there (carried.h); an unmeasured loss counts as infinite, and
+// where that form is the default it gains nothing.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace mla::policy {
 // open.
 inline constexpr float kLossBound = 0.005f;
 
-// The same of a winner at the corners of a cell that it is used in. What is a little slower at one
+// The same of a winner at the corners of a cell: what is above is a loss, which noise is held
+// against; of the others kLeastCarriedGain is asked. What is a little slower at one
 // of them is slower at places inside: of 19 held-out shapes of an H200 that got a carried winner it
 // was behind the default at 5, by 1.3 % at one for certain. Two of these 5, that one too, had lost
 // at a corner, by less than 0.3 %; none of the 14 others had.

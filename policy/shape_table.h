@@ -31,8 +31,8 @@ struct ShapeEntry {
   uint64_t config = 0;  // pack_config()
   float gain = 0;
   union {
-    float expected_us = 0;  // under an exact or robust key
-    int32_t tuned_length;   // under a bucket key: the shortest one
+    float expected_us = 0;  // under an exact key
+    int32_t tuned_length;   // under a bucket key: the shortest one; 0: a gain over another default
     float walk_ratio;       // of a cell's winner: the most at its corners (cell_table.h)
   };
   uint64_t ruling : 8 = 0;

@@ -187,6 +187,7 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
     for (const uint64_t word : {row.entry.key, row.entry.config, uint64_t{row.entry.ruling}})
       fingerprint.add(word);
     fingerprint.add(uint64_t{row.entry.gain >= kLeastCarriedGain});
+    fingerprint.add(uint64_t{read.evidence[row.evidence].carries});
   }
   add_cells(
       space, default_policy, rows, read.evidence, std::move(read.losses), &loaded, &fingerprint);
@@ -204,8 +205,12 @@ LoadedEntries load_entries(const std::vector<std::string>& paths,
       [&](auto first, auto last) {
         if (first->bucket == kNoKey) return;
         ShapeEntry& entry = loaded.entries.emplace_back(merge(first->bucket, first, last));
+        const auto carries = [&](const TunedRow& row) {
+          return read.evidence[row.evidence].carries;
+        };
         const Evidence& shortest = read.evidence[first->evidence];
-        entry.tuned_length = static_cast<int32_t>(shortest.problem.seq_len);
+        entry.tuned_length =
+            std::all_of(first, last, carries) ? static_cast<int32_t>(shortest.problem.seq_len) : 0;
       });
   return loaded;
 }

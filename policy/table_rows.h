@@ -11,7 +11,7 @@
 
 namespace mla::policy {
 
-// What only the cells around a row ask for. Apart from the row, which is sorted twice.
+// What only buckets and the cells around a row ask for. Apart from the row, which is sorted twice.
 struct Evidence {
   ShapeKey family = kNoKey;     // kNoKey for an unknown length
   uint64_t default_config = 0;  // pack_config() of the live default

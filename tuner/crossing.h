@@ -58,7 +58,8 @@ std::vector<CrossTask> plan_crossing(
 
 // Whether it was measured, and well enough to be compared with a bound (policy/selection.h).
 bool decided(const db::LossRecord& loss, float bound);
-// Whether it is within the bound of carried winners, as far as anyone can tell.
+// Whether it loses nothing, as far as anyone can tell. A lookup asks more of a carried winner
+// (kLeastCarriedGain).
 bool holds(const db::LossRecord& loss);
 
 // The losses that the rounds show. A configuration without a whole set of rounds has 0 of them.

@@ -2,6 +2,8 @@
 #define BOOST_TEST_MODULE lookup
 #include "policy/lookup.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <fstream>
@@ -214,9 +216,33 @@ BOOST_AUTO_TEST_CASE(a_bucketed_winner_that_gains_little_is_not_carried) {
     TunedDatabase(file).add_winner(shape(16, 68000), "wait=partial", gain);
     const LookupTable table({file}, space);
     BOOST_TEST(name(table.find(shape(16, 68000)).source) == "exact");
-    BOOST_TEST(name(table.find(shape(16, 66000)).source) ==
-               (gain < 0.015 ? "default" : "bucketed"));
+    const Answer carried = table.find(shape(16, 66000));
+    BOOST_TEST(name(carried.source) == (gain < 0.015 ? "default" : "bucketed"));
+    if (gain < 0.015) BOOST_TEST(carried.reason == "the winner of this bucket gains too little");
   }
+}
+
+BOOST_AUTO_TEST_CASE(of_the_tuned_lengths_of_a_bucket_the_least_gain_and_the_shortest_walk_count) {
+  const Problem shorter = shape(16, 33 * 64), longer = shape(16, 34 * 64);
+  const Problem between = shape(16, 33 * 64 + 1);  // 11 splits walk 3 blocks, then 4
+  for (const double gain : {0.014, 0.05}) {
+    const std::string file = path("two" + std::to_string(gain));
+    TunedDatabase database(file);
+    database.add_winner(longer, "splits=11");
+    BOOST_TEST(name(LookupTable({file}, space).find(between).source) == "bucketed");
+    database.add_winner(shorter, "splits=11", gain);
+    BOOST_TEST(LookupTable({file}, space).find(between).reason ==
+               (gain < 0.015 ? "the winner of this bucket gains too little"
+                             : "a longer walk against the default's than where it was measured"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_bucketed_winner_over_another_default_than_the_live_one_is_not_carried) {
+  TunedDatabase(path()).add_winner(shape(16, 68000), "wait=partial");
+  SQLite::Database(path(), SQLite::OPEN_READWRITE).exec("UPDATE winner SET reference = 'drained'");
+  check_is_default(LookupTable({path()}, space).find(shape(16, 66000)),
+                   default_config(shape(16, 66000)),
+                   "the winner of this bucket beat another default");
 }
 
 BOOST_AUTO_TEST_CASE(the_wave_edge_reaches_from_full_to_a_tenth_more_for_one_and_two_waves) {

@@ -178,10 +178,14 @@ BOOST_AUTO_TEST_CASE(equal_advice_has_an_equal_fingerprint_whatever_file_it_came
   same.add_winner(tuned, "wait=partial");
   TunedDatabase(good).add_verdict(shape(3, 1000), mla::db::Verdict::kUndecided);
   TunedDatabase(other).add_winner(tuned, "tile_n=32");
+  const std::string little = directory.file("little.db");  // a winner that is not carried
+  TunedDatabase(little).add_winner(tuned, "wait=partial", 0.014);
+  TunedDatabase(little).add_verdict(shape(3, 1000), mla::db::Verdict::kUndecided);
   const OpenPolicy policy({good});
   const uint64_t fingerprint = mla_policy_fingerprint(policy.get());
   BOOST_TEST(fingerprint == mla_policy_fingerprint(OpenPolicy({again}).get()));
   BOOST_TEST(fingerprint != mla_policy_fingerprint(OpenPolicy({other}).get()));
+  BOOST_TEST(fingerprint != mla_policy_fingerprint(OpenPolicy({little}).get()));
   BOOST_TEST(fingerprint != mla_policy_fingerprint(OpenPolicy(std::vector<std::string>{}).get()));
   mla_policy_pin(policy.get(), "splits=8");
   const uint64_t pinned = mla_policy_fingerprint(policy.get());
