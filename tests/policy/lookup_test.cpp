@@ -8,39 +8,17 @@
 
 #include "db/fake_winners.h"
 #include "db/snapshot.h"
-#include "tests/policy/tuned_database.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/policy/lookup_fixture.h"
 
 using namespace mla;
 using namespace mla::policy;
+using mla::testing::check_is_default;
+using mla::testing::LookupFixture;
 using mla::testing::mi355x;
 using mla::testing::shape;
-using mla::testing::TemporaryDirectory;
 using mla::testing::TunedDatabase;
 
-namespace {
-
-struct Fixture {
-  std::string path(const std::string& name = "tuning.db") const { return directory.file(name); }
-  KernelConfig default_config(const Problem& problem) const {
-    return DefaultPolicy(space)(problem);
-  }
-
-  TemporaryDirectory directory;
-  Space space = make_space(mi355x());
-};
-
-void check_is_default(const Answer& answer, const KernelConfig& config, const std::string& reason) {
-  BOOST_TEST(name(answer.source) == "default");
-  BOOST_TEST(answer.reason == reason);
-  BOOST_TEST(to_text(answer.config) == to_text(config));
-  BOOST_TEST(answer.winner_id == 0);
-  BOOST_TEST(answer.database == "");
-}
-
-}  // namespace
-
-BOOST_FIXTURE_TEST_SUITE(lookup, Fixture)
+BOOST_FIXTURE_TEST_SUITE(lookup, LookupFixture)
 
 BOOST_AUTO_TEST_CASE(a_tuned_shape_is_answered_exactly_with_its_evidence) {
   TunedDatabase(path()).add_winner(shape(16, 68000), "wait=partial");
